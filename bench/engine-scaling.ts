@@ -55,7 +55,8 @@ async function scale(
       verify(outputs, authority, context),
     );
     const name = `sign Pades B 28 KB ${key}`;
-    const [one, two] = [engine.one, engine.two];
+    const one = engine.one;
+    const two = engine.two;
     figure(`${name}, one thread`, one.perSecond, '/s', { cpu: one.cpu });
     figure(`${name}, two threads`, two.perSecond, '/s', { cpu: two.cpu });
     figure(`${name}, two threads beside one`, engine.gain, '×', {
@@ -121,13 +122,15 @@ async function gained(
     };
   };
   await together(threads);
-  const [ones, twos]: [Speed[], Speed[]] = [[], []];
+  const ones: Speed[] = [];
+  const twos: Speed[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     // Alternates the thread that runs alone.
     ones.push(await together(threads.slice(round % 2).slice(0, 1)));
     twos.push(await together(threads));
   }
-  const [one, two] = [mean(ones), mean(twos)];
+  const one = mean(ones);
+  const two = mean(twos);
   return { one, two, gain: two.perSecond / one.perSecond };
 }
 

@@ -65,7 +65,8 @@ async function run(context: BenchContext): Promise<void> {
     if (first.files === 0) throw new Error('The service has signed nothing.');
     const costs: number[] = [];
     const rates: number[] = [];
-    let [refreshes, taken] = [0, 0];
+    let refreshes = 0;
+    let taken = 0;
     const bare: number[] = [];
     for (let pair = 0; pair < pairs; pair += 1) {
       context.progress('turns', pair, pairs);
@@ -75,7 +76,8 @@ async function run(context: BenchContext): Promise<void> {
       for (const pages of order) {
         turns.set(pages, await turn(program, length, pages));
       }
-      const [without, watched] = [turns.get(0), turns.get(PAGES)];
+      const without = turns.get(0);
+      const watched = turns.get(PAGES);
       if (without === undefined || watched === undefined) continue;
       bare.push(without.cpu / without.files);
       costs.push((watched.cpu / watched.files / (without.cpu / without.files) - 1) * 100);

@@ -60,11 +60,13 @@ async function run(context: BenchContext): Promise<void> {
   const body = async (path: string) => (await fetch(`${program.batch}${path}`, { headers: batchKey })).text();
   const bodies = { '/api/health': await body('/api/health'), [jobPath]: await body(jobPath) };
   const bare = await startBare({
-    ...{ bodies, accepted: await acceptedBody(program) },
+    bodies,
+    accepted: await acceptedBody(program),
     // On the same disk as the program's files.
     uploads: context.temporaryFolder(),
   });
-  const [health, job] = [getRequest('/api/health', {}), getRequest(jobPath, batchKey)];
+  const health = getRequest('/api/health', {});
+  const job = getRequest(jobPath, batchKey);
   const routes: readonly Route[] = [
     { name: 'GET /api/health', expected: 200, request: () => health },
     {
@@ -162,8 +164,10 @@ async function measureRoute(
     do warm += (await ours.flatOut(part, request)).done;
     while (warm < WARM_UP && performance.now() < warmBy);
     await theirs.flatOut(part, request);
-    const [own, other]: [Outcome[], Outcome[]] = [[], []];
-    const [before, bareBefore] = [program.spent(), bare.spent()];
+    const own: Outcome[] = [];
+    const other: Outcome[] = [];
+    const before = program.spent();
+    const bareBefore = bare.spent();
     for (let round = 0; round < ROUNDS; round += 1) {
       own.push(await ours.flatOut(part, request));
       other.push(await theirs.flatOut(part, request));

@@ -43,7 +43,8 @@ async function run(context: BenchContext): Promise<void> {
     await plain.close();
     context.verified('the store, opened again', await runtime.verify(settings.damage));
     const limit = `plain LMDB, ${inFlight} in flight`;
-    const [plainly, durably] = [middle(bare, rateOf), middle(ours, rateOf)];
+    const plainly = middle(bare, rateOf);
+    const durably = middle(ours, rateOf);
     context.limit(limit, plainly.perSecond, '/s');
     context.figure(`plain LMDB alone, ${inFlight} in flight`, plainly.perSecond, '/s', costOf(plainly));
     context.figure(`durable steps, ${inFlight} in flight`, durably.perSecond, '/s', {

@@ -107,8 +107,18 @@ function print(body: unknown, terminal: Terminal): void {
 }
 
 const KIND_HEAD = [
-  ...['kind', 'version', 'count', 'states', 'given up', 'awake', 'deepest', 'accepted', 'refused'],
-  ...['restarts', 'msg/s', 'last error'],
+  'kind',
+  'version',
+  'count',
+  'states',
+  'given up',
+  'awake',
+  'deepest',
+  'accepted',
+  'refused',
+  'restarts',
+  'msg/s',
+  'last error',
 ];
 
 function kindRow(kind: ActorKind): readonly string[] {

@@ -45,7 +45,9 @@ export function banner(facts: BannerInfo, style: BannerStyle): string {
     (code: number): Paint =>
     (text) =>
       style.colors ? `\u001b[${code}m${text}\u001b[0m` : text;
-  const [bold, dim, yellow] = [paint(1), paint(2), paint(33)];
+  const bold = paint(1);
+  const dim = paint(2);
+  const yellow = paint(33);
   const place = (path: string) => shortPath(path, facts.cwd);
 
   const rows: [string, string][] = [

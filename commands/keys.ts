@@ -96,7 +96,10 @@ export async function keys(
       const history = covers ? await openHistory(settings, store, { clock, ids }) : undefined;
       await history?.start();
       const offline = administrationOf({
-        ...{ store, clock, ids, log: SILENT },
+        store,
+        clock,
+        ids,
+        log: SILENT,
         onCommitted: (step) => history?.observe(step),
       });
       const exit = await (words.do === 'sign-in'
@@ -317,9 +320,14 @@ function secretText({ applications, creationDate, ...organization }: Organizatio
     applications: applications.map(({ keys, ...application }) => ({
       ...application,
       secrets: keys.map(({ id, prefix, creationDate, lastUseDate, scopes, expirationDate, ...key }) => ({
-        ...{ id, prefix, createdAt: timeText(creationDate) },
+        id,
+        prefix,
+        createdAt: timeText(creationDate),
         lastUsedAt: lastUseDate === null ? null : timeText(lastUseDate),
-        ...{ scopes, expiresAt: expirationDate, expiry: key.expiry, folders: key.folderIds },
+        scopes,
+        expiresAt: expirationDate,
+        expiry: key.expiry,
+        folders: key.folderIds,
       })),
     })),
   };

@@ -91,6 +91,7 @@ function assertUrl(text: string): void {
 function sameStore(from: string, to: string): boolean {
   if (!isUrl(from) || !isUrl(to)) return resolve(from) === resolve(to);
   if (!URL.canParse(from) || !URL.canParse(to)) return false;
-  const [left, right] = [new URL(from), new URL(to)];
+  const left = new URL(from);
+  const right = new URL(to);
   return left.host === right.host && left.pathname === right.pathname;
 }

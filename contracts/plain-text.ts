@@ -14,19 +14,22 @@ const INVISIBLE =
 
 /** Characters that a joiner may follow: letters of scripts that use joiners, and emoji sequences. */
 const JOINED = [
-  ...[
-    'Arabic',
-    'Syriac',
-    'Mongolian',
-    'Nko',
-    'Devanagari',
-    'Bengali',
-    'Gurmukhi',
-    'Gujarati',
-    'Oriya',
-    'Tamil',
-  ],
-  ...['Telugu', 'Kannada', 'Malayalam', 'Sinhala', 'Khmer', 'Myanmar'],
+  'Arabic',
+  'Syriac',
+  'Mongolian',
+  'Nko',
+  'Devanagari',
+  'Bengali',
+  'Gurmukhi',
+  'Gujarati',
+  'Oriya',
+  'Tamil',
+  'Telugu',
+  'Kannada',
+  'Malayalam',
+  'Sinhala',
+  'Khmer',
+  'Myanmar',
 ].map((script) => `\\p{Script=${script}}`);
 const JOINS = `(?:${JOINED.join('|')}|\\p{Extended_Pictographic}|\\p{Emoji_Modifier}|\\p{Variation_Selector})`;
 const REDUNDANT_JOINERS = new RegExp(

@@ -46,7 +46,9 @@ function read(text: string): ParsedTime | undefined {
   // A day beyond the end of its month would become one of the next.
   if (new Date(day).toISOString().slice(0, 10) !== `${year}-${month}-${date}`) return undefined;
   if (hour === undefined) return { day, time: undefined, offset: 0 };
-  const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
+  const hours = Number(hour);
+  const minutes = Number(minute);
+  const seconds = Number(second);
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
   const thousandths = Math.floor(Number(`0.${fraction}`) * 1000 + 1e-6);
   const offset = zoneMinutes(zone);

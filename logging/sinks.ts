@@ -434,7 +434,8 @@ class LogFileNames {
     return entries
       .flatMap((entry) => this.#read(entry) ?? [])
       .sort((left, right) => {
-        const [before, after] = [left.period.padEnd(12, '0'), right.period.padEnd(12, '0')];
+        const before = left.period.padEnd(12, '0');
+        const after = right.period.padEnd(12, '0');
         if (before !== after) return before < after ? -1 : 1;
         return left.sequence - right.sequence;
       });

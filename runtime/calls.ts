@@ -149,7 +149,9 @@ export class ActorCalls implements Calls {
     }
     const prefix = [kind, state];
     const rows = await store.rows({
-      ...{ view: STATE_INDEX_VIEW, prefix, limit },
+      view: STATE_INDEX_VIEW,
+      prefix,
+      limit,
       ...(after !== undefined && { after: [...prefix, after] }),
     });
     const ids = rows.map(({ key }) => String(key.at(-1)));
@@ -164,7 +166,8 @@ export class ActorCalls implements Calls {
     this.assertOpen();
     checkedLimit({ limit });
     return this.built.store.rows({
-      ...{ view, limit },
+      view,
+      limit,
       ...(prefix !== undefined && { prefix }),
       ...(reverse !== undefined && { reverse }),
       ...(after !== undefined && { after }),

@@ -174,7 +174,12 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const { deadLetters = {} } = options;
     const { effects, messagesAtOnce, cachedActors, restarts, stopGraceMs = STOP_GRACE_MS } = options;
     const built = buildRuntime({
-      ...{ store, clock, ids, log, handlers, definitions: actors },
+      store,
+      clock,
+      ids,
+      log,
+      handlers,
+      definitions: actors,
       calls: () => calls,
       onCommitted: (step, isOwn) => {
         watch.committed(step);

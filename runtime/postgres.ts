@@ -42,7 +42,13 @@ export function postgres(url: string, settings: PostgresSettings = {}): StoreSou
   return {
     open: async ({ clock, log, version, faults }) => {
       const store = await openPostgresStore({
-        ...{ ...settings, url, node, leaseSeconds, schema, clock, log },
+        ...settings,
+        url,
+        node,
+        leaseSeconds,
+        schema,
+        clock,
+        log,
         ...(faults && { faults }),
         info: { version },
       });

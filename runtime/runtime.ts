@@ -221,7 +221,9 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const letters =
     dependencies.deadLetters &&
     new DeadLetters(
-      ...([store, clock, log] as const),
+      store,
+      clock,
+      log,
       (to, event, delivery) => host.deliver(to, event, delivery),
       dependencies.deadLetters,
     );
@@ -236,7 +238,14 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   };
   const outboxes = new Outboxes(
     {
-      ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
+      store,
+      clock,
+      ids,
+      log,
+      faults,
+      handlers,
+      journal,
+      isolate: isolationQueue(clock),
       tracing: dependencies.tracing,
       metrics: dependencies.metrics,
       context: { system, clock, log, calls: dependencies.calls },
@@ -255,7 +264,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   // One after the other: a second call must see what the first one has released, which runs already.
   let releasing: Promise<unknown> = Promise.resolve();
   return {
-    ...{ store, letters },
+    store,
+    letters,
     inspector: new Inspector(store, definitions, host),
     system: {
       create: (address, input) => system.create(address, input),
@@ -426,7 +436,9 @@ function fillOptions(given: RuntimeOptions) {
   };
   const problem =
     numberProblem(filled, {
-      ...{ effectsInFlight: [1], messagesInFlight: [1], effectTimeLimitMs: [1] },
+      effectsInFlight: [1],
+      messagesInFlight: [1],
+      effectTimeLimitMs: [1],
       cachedActors: [0],
     }) ?? numberProblem(filled.restarts, RESTART_BOUNDS, 'restarts.');
   if (problem !== undefined) throw new Fatal('runtime.options', problem);

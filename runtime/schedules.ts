@@ -202,7 +202,9 @@ const SCHEDULE = defineActor(KIND, {
                 {
                   type: 'effect',
                   params: ({ context: { spec, last } }) => ({
-                    ...{ do: SEND_EFFECT, to: spec.to, ...(spec.overlap && { overlap: spec.overlap }) },
+                    do: SEND_EFFECT,
+                    to: spec.to,
+                    ...(spec.overlap && { overlap: spec.overlap }),
                     event: { ...spec.event, due: last },
                   }),
                 },

@@ -45,7 +45,8 @@ export async function testRuntime(
     store: memory(),
     ids: seededIds(1),
     ...options,
-    ...{ clock, faults },
+    clock,
+    faults,
     log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') },
     onCommitted: (step, isOwn) => {
       steps.push(step);
@@ -60,7 +61,11 @@ export async function testRuntime(
     get runtime() {
       return runtime;
     },
-    ...{ clock, faults, steps, log, settle },
+    clock,
+    faults,
+    steps,
+    log,
+    settle,
     async advance(duration) {
       const end = clock.elapsed() + duration;
       await settle();

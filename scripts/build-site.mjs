@@ -30,18 +30,19 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Pages by their source. The front page is README.md. */
 const sources = [
-  ...[
-    'README.md',
-    'CHANGELOG.md',
-    'SECURITY.md',
-    'CONTRIBUTING.md',
-    'CODE_OF_CONDUCT.md',
-    'clients/README.md',
-    'clients/n8n/README.md',
-    'web/README.md',
-    'test/README.md',
-  ],
-  ...['runtime/README.md', 'runtime/api.md', 'crypto/README.md', 'crypto/api.md'],
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  'CODE_OF_CONDUCT.md',
+  'clients/README.md',
+  'clients/n8n/README.md',
+  'web/README.md',
+  'test/README.md',
+  'runtime/README.md',
+  'runtime/api.md',
+  'crypto/README.md',
+  'crypto/api.md',
   ...['bench', 'docs', 'test/requirements'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
@@ -260,7 +261,12 @@ search.addAll(documents.map((one, id) => ({ ...one, id })));
 globalThis.find = (words) => search.search(words, { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { heading: 4, page: 2 } }).slice(0, 12);`,
       resolveDir: ROOT,
     },
-    ...{ bundle: true, minify: true, write: false, format: 'iife', target: 'es2022', charset: 'utf8' },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
   });
   write('search.js', outputFiles[0].text);
 }

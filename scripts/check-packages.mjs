@@ -126,7 +126,10 @@ async function check(folder) {
         : run(project, 'npx', '-y', '-p', `node@${version}`, 'node', '-p', 'process.execPath').trim();
     rmSync(join(project, 'data'), { recursive: true, force: true });
     const killed = spawnSync(node, ['out/example.js'], {
-      ...{ cwd: project, encoding: 'utf8', timeout: KILL_AFTER_MS, killSignal: 'SIGKILL' },
+      cwd: project,
+      encoding: 'utf8',
+      timeout: KILL_AFTER_MS,
+      killSignal: 'SIGKILL',
     });
     const said = killed.stdout + run(project, node, 'out/example.js');
     if (!PRINTED[folder].test(said)) throw new Error(`${name} on Node ${version} printed:\n${said}`);

@@ -30,7 +30,12 @@ const LANGUAGES = {
     generator: 'java',
     names: (api) => [
       '--additional-properties=openApiNullable=false',
-      ...['--library', 'native', '--group-id', 'sealwright', '--artifact-id', `sealwright-${api}`],
+      '--library',
+      'native',
+      '--group-id',
+      'sealwright',
+      '--artifact-id',
+      `sealwright-${api}`,
       ...['', 'api', 'model'].flatMap((part) => [
         `--${part || 'invoker'}-package`,
         ['sealwright', api, part].filter(Boolean).join('.'),
@@ -41,7 +46,8 @@ const LANGUAGES = {
     generator: 'csharp-netcore',
     isForOneFile: true,
     names: (api) => [
-      ...['--package-name', `Sealwright.${titled(api)}`],
+      '--package-name',
+      `Sealwright.${titled(api)}`,
       // Requests are sent by the HTTP client of the platform. Later versions have that themselves.
       ...(isNewer ? ['--library', 'httpclient'] : ['-t', join(ROOT, 'scripts/clients/csharp')]),
     ],
@@ -50,7 +56,10 @@ const LANGUAGES = {
     generator: 'php',
     isForOneFile: true,
     names: (api) => [
-      ...['--git-user-id', 'sealwright', '--git-repo-id', api],
+      '--git-user-id',
+      'sealwright',
+      '--git-repo-id',
+      api,
       `--additional-properties=invokerPackage=Sealwright\\\\${titled(api)}`,
     ],
     mend: forPhp,
@@ -59,7 +68,12 @@ const LANGUAGES = {
     generator: 'go',
     isForOneFile: true,
     names: (api) => [
-      ...['--package-name', `sealwright_${api}`, '--git-user-id', 'sealwright', '--git-repo-id', api],
+      '--package-name',
+      `sealwright_${api}`,
+      '--git-user-id',
+      'sealwright',
+      '--git-repo-id',
+      api,
       // This version makes no models; the pages that it makes of them are given the form of models.
       ...(isNewer ? [] : ['-t', join(ROOT, 'scripts/clients/go')]),
     ],

@@ -228,7 +228,8 @@ async function accountPages({ acme, administrator }) {
   await acme.post(`/api/organizations/${items[0].id}/webhooks`, { url: await receiver() });
   const file = { name: 'lease.pdf', content: clausePdf(3), type: 'application/pdf' };
   const people = ['Ana Lima', 'Bruno Reis'].map((name, index) => ({
-    ...{ step: index + 1, allowElectronicSignature: true },
+    step: index + 1,
+    allowElectronicSignature: true,
     user: { name, email: `${name.split(' ')[0].toLowerCase()}@example.org` },
   }));
   const document = await acme.create(people, {}, { ...file, name: 'Rental agreement 2027.pdf' });
@@ -295,8 +296,11 @@ async function nodes() {
     Service.startOne(session, {
       root,
       settings: {
-        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': name },
-        ...{ 'Runtime:Shards': 1, 'Dashboard:PollIntervalSeconds': 1 },
+        'Runtime:Store': 'postgres',
+        'Runtime:Postgres:Url': cluster.url,
+        'Runtime:NodeName': name,
+        'Runtime:Shards': 1,
+        'Dashboard:PollIntervalSeconds': 1,
       },
       env: { SEALWRIGHT_NODES_PREVIEW: '1' },
     });

@@ -77,7 +77,9 @@ const child = spawn(
   {
     stdio: 'inherit',
     env: {
-      ...{ SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: url },
+      SEALWRIGHT_TESTS: 'all',
+      ...process.env,
+      SEALWRIGHT_POSTGRES_URL: url,
       ...(bucket && { SEALWRIGHT_BUCKET_AT: JSON.stringify(bucket) }),
     },
   },

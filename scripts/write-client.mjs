@@ -36,7 +36,10 @@ function idempotencyKeys(descriptions) {
   const lines = names.sort().map((name) => `  '${name}',`);
   return [
     '/** Operations that may have an `Idempotency-Key`. Written by scripts/write-client.mjs; do not edit. */',
-    ...['export const IDEMPOTENCY_KEYS: ReadonlySet<string> = new Set([', ...lines, ']);', ''],
+    'export const IDEMPOTENCY_KEYS: ReadonlySet<string> = new Set([',
+    ...lines,
+    ']);',
+    '',
   ].join('\n');
 }
 

@@ -49,7 +49,8 @@ export async function setUpIdentity(
     operators,
     checks: () =>
       [...users.troubles(), ...operators.troubles()].map(({ name, trouble }) => ({
-        ...{ name: `identity:${name}`, detail: trouble ?? null },
+        name: `identity:${name}`,
+        detail: trouble ?? null,
         status: trouble === undefined ? 'Healthy' : 'Degraded',
       })),
   };

@@ -34,7 +34,12 @@ export async function openStore(
   }
   const { url = '', poolSize, schema, statementTimeoutMs } = runtime.postgres;
   return openPostgresStore({
-    ...{ url, poolSize, schema, statementTimeoutMs, clock, log },
+    url,
+    poolSize,
+    schema,
+    statementTimeoutMs,
+    clock,
+    log,
     node: nodeName(settings),
     leaseSeconds: runtime.leaseSeconds,
     longestWindowSeconds: Math.max(

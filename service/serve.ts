@@ -88,7 +88,9 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
     tellLost = resolve;
   });
   const store = await openStore(settings, systemClock, log, {
-    ...{ faults, marks, version: options.version },
+    faults,
+    marks,
+    version: options.version,
     onLost: (why) => tellLost(why),
   });
   // All nodes use the time of the store, not their own clocks.
@@ -158,7 +160,13 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
         ...historyOptions(settings),
       },
       batch: await setUpBatch(settings, keys, signing, {
-        ...{ layout, clock, ids, log, working, objects, inputBuckets },
+        layout,
+        clock,
+        ids,
+        log,
+        working,
+        objects,
+        inputBuckets,
       }),
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
@@ -168,11 +176,27 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   const runId = ids.uuid();
   const load = createLoadGuard(clock, log);
   const identity = await setUpIdentity(settings, keys, {
-    ...{ clock, ids, log, publicUrl, nodes: store.nodes, used: services.batch.access.used },
+    clock,
+    ids,
+    log,
+    publicUrl,
+    nodes: store.nodes,
+    used: services.batch.access.used,
   });
   if (identity !== undefined) services.batch.health.add(() => identity.checks());
   const parts = {
-    ...{ settings, version, runId, services, store, keys, clock, ids, log, metrics, load, working },
+    settings,
+    version,
+    runId,
+    services,
+    store,
+    keys,
+    clock,
+    ids,
+    log,
+    metrics,
+    load,
+    working,
     identity,
   };
   const oneTimeLogins = createOneTimeLogins({ clock, ids });
@@ -239,7 +263,9 @@ function profileInfo(profile: Profile): ServiceInfo['profiles'][number] {
   const { name, verify, encrypt } = profile;
   const isLocal = profile.method === 'Local';
   return {
-    ...{ name, verify, encrypt },
+    name,
+    verify,
+    encrypt,
     source: isLocal ? (profile.facts?.source ?? 'Local') : 'RemoteSigner',
     validate: isLocal ? profile.validateCertificate : undefined,
   };

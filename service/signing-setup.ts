@@ -210,7 +210,8 @@ export async function portalProfiles(
   const declared: DeclaredSigner = {
     method: 'Local',
     name: configured === undefined ? DEVELOPMENT_PROFILE : SEAL_PROFILE,
-    ...{ certificate, certificateKey },
+    certificate,
+    certificateKey,
     validateCertificate: true,
     choices: {},
     base: { format: undefined, verify: true, encrypt: false },

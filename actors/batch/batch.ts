@@ -219,7 +219,8 @@ export async function planBatch(
   const statistics = new StatisticsService(runtime);
   const folders = new Folders(options.folders, runtime, intake);
   const access = {
-    ...{ keys: new AccessKeys(service), ended: new EndedSessions(service) },
+    keys: new AccessKeys(service),
+    ended: new EndedSessions(service),
     used: new UsedAnswers(service),
   };
   const observers = [
@@ -232,7 +233,17 @@ export async function planBatch(
     definitions,
     handlers: {
       ...jobHandlers({
-        ...{ pool, clock, log, disk, storage, layout, objects, originals, remote, events, secrets },
+        pool,
+        clock,
+        log,
+        disk,
+        storage,
+        layout,
+        objects,
+        originals,
+        remote,
+        events,
+        secrets,
         certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
         authorities,
         enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
@@ -280,7 +291,15 @@ export async function planBatch(
       const sweep = objects && new InputSweep(runtime, objects);
       const singletons = new Singletons(runtime);
       return {
-        ...{ access, jobs, operations, retention, statistics, events, health, inspection, recovery },
+        access,
+        jobs,
+        operations,
+        retention,
+        statistics,
+        events,
+        health,
+        inspection,
+        recovery,
         webhooks: webhooks.deliveries,
         bulk: new BulkService(runtime, jobs, events),
         profiles: new ProfileViews(profiles),

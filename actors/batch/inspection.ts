@@ -191,7 +191,12 @@ function nodeView({
   const { version = '' } = info as { readonly version?: string };
   const { feedLagMs = 0, readMs = 0 } = report as { readonly feedLagMs?: number; readonly readMs?: number };
   return {
-    ...{ name, version, isThis, session, silentMs, leases },
+    name,
+    version,
+    isThis,
+    session,
+    silentMs,
+    leases,
     startedAt: openedAt,
     leaseMs: leaseSeconds * 1000,
     draining: isDraining,

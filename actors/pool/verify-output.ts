@@ -211,8 +211,10 @@ async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise
     anchors: [...profile.anchors, ...trust.roots],
     intermediates: trust.intermediates,
     // The authority is judged by `missingLevels`, where roots are configured for it.
-    ...({ revocation: 'none', algorithms: 'as-listed', levels: 'present' } as const),
-  };
+    revocation: 'none',
+    algorithms: 'as-listed',
+    levels: 'present',
+  } as const;
   const before = await validateFile({ format, path: stagedPath, trust: neutral, at });
   const after = await validateFile({ format, path, trust: neutral, at });
   const intact = ({ signatures }: ValidationReport) =>

@@ -82,8 +82,16 @@ export function createOutgoing(
     handlers: {
       notify: createMailHandler(),
       sendMail: sendMailHandler({
-        ...{ mailer, caller, gateway, profileOf, links, codeFor, sender },
-        ...{ clock: runtime.clock, store: runtime.store, trouble: mailTrouble },
+        mailer,
+        caller,
+        gateway,
+        profileOf,
+        links,
+        codeFor,
+        sender,
+        clock: runtime.clock,
+        store: runtime.store,
+        trouble: mailTrouble,
       }),
       reportMail: reportMailHandler(),
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),

@@ -164,7 +164,16 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const languageOf = languagesOf(system);
   const tellParticipants = options.notifyParticipants.concluded;
   const sealing = {
-    ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
+    pool,
+    blobs,
+    clock,
+    faults,
+    log,
+    sealProfile,
+    certificates,
+    languageOf,
+    tellParticipants,
+    system,
     onSigned: options.onSigned,
   };
   const secrets = new SecretBox(keys.sealing, ids);
@@ -195,7 +204,9 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
   const directory = new DocumentDirectory(runtime);
   const columns = new DocumentColumns(store, await store.counters('documents/'), {
-    ...{ root: options.root, ids, clock },
+    root: options.root,
+    ids,
+    clock,
   });
   const plans = {
     ids,
@@ -282,27 +293,28 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const signIn = new UserSignIn(runtime, links, options.userSessionHours * 3_600_000, folderRights);
   const { identity = { sessionMinutes: 720, closed: [] } } = options;
   const providerSignIn = new ProviderSignIn(runtime, {
-    ...{ administration, users, signIn, links },
+    administration,
+    users,
+    signIn,
+    links,
     sessionLifetime: identity.sessionMinutes * 60_000,
   });
   const singletons = new Singletons(runtime);
   const portal = {
-    ...{
-      tenants,
-      administration,
-      uploads,
-      documents,
-      documentEdits,
-      senderOverview,
-      signing,
-      folders,
-      mails,
-      mailTrouble,
-      webhooks,
-      users,
-      signIn,
-      providerSignIn,
-    },
+    tenants,
+    administration,
+    uploads,
+    documents,
+    documentEdits,
+    senderOverview,
+    signing,
+    folders,
+    mails,
+    mailTrouble,
+    webhooks,
+    users,
+    signIn,
+    providerSignIn,
     reports,
     branding: new BrandingService(system, languageOf),
     documentPackages: new DocumentPackages(documents, pool, blobs, clock),
@@ -356,7 +368,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       outgoing.close();
     },
   };
-  const observers = [...[waits, columns, lists, senderOverview, tenants, folderRights], outgoing.registry];
+  const observers = [waits, columns, lists, senderOverview, tenants, folderRights, outgoing.registry];
   return {
     definitions: portalDefinitions,
     handlers: {

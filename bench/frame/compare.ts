@@ -127,7 +127,8 @@ function differences(before: ComparedReport, after: ComparedReport): string[] {
     'seconds a figure': String(report.settings.seconds),
     quick: String(report.settings.quick),
   });
-  const [one, other] = [facts(before), facts(after)];
+  const one = facts(before);
+  const other = facts(after);
   return Object.entries(one).flatMap(([name, value]) => {
     const second = other[name as keyof typeof other];
     return value === second ? [] : [`${name}: ${value}, then ${second}`];

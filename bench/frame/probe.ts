@@ -25,20 +25,27 @@ export interface ProbeCounts {
 const CHANNEL = 'sealwright-bench-probe';
 /** Functions of `fs` and `fs/promises` that run on another thread. */
 const FILE_FUNCTIONS = [
-  ...[
-    'access',
-    'close',
-    'fdatasync',
-    'fsync',
-    'link',
-    'lstat',
-    'mkdir',
-    'open',
-    'opendir',
-    'read',
-    'readdir',
-  ],
-  ...['readFile', 'realpath', 'rename', 'rm', 'rmdir', 'stat', 'unlink', 'utimes', 'write', 'writeFile'],
+  'access',
+  'close',
+  'fdatasync',
+  'fsync',
+  'link',
+  'lstat',
+  'mkdir',
+  'open',
+  'opendir',
+  'read',
+  'readdir',
+  'readFile',
+  'realpath',
+  'rename',
+  'rm',
+  'rmdir',
+  'stat',
+  'unlink',
+  'utimes',
+  'write',
+  'writeFile',
 ];
 /** Operations that tell the threads of the file library, usually four, from others. */
 const FILE_PROBES = 128;

@@ -39,7 +39,8 @@ export function benchText(report: BenchReport): string {
   );
   const table = rows.length > 0 ? `\n${columns(HEAD, rows, ['aim'])}` : '';
   const looked = Object.entries(verified).map(([by, outputs]) => `${number(outputs)} by ${by}`);
-  const [user, system] = [number(spent.user / 1000), number(spent.system / 1000)];
+  const user = number(spent.user / 1000);
+  const system = number(spent.system / 1000);
   return [
     `\n${name}: ${question}\n\n`,
     ...limitLines,

@@ -12,9 +12,13 @@ const CHECK_INTERVAL_MS = 100;
 
 /** Starts measuring processor use; the returned function gives it in percent of one processor. */
 export function processorShares(program: Program, { clock }: BenchContext) {
-  const [begun, before, own] = [clock.elapsed(), program.spent(), process.cpuUsage()];
+  const begun = clock.elapsed();
+  const before = program.spent();
+  const own = process.cpuUsage();
   return (): { readonly service: number; readonly client: number } => {
-    const [millis, after, mine] = [clock.elapsed() - begun, program.spent(), process.cpuUsage(own)];
+    const millis = clock.elapsed() - begun;
+    const after = program.spent();
+    const mine = process.cpuUsage(own);
     const used = (spent: Spent | undefined) => (spent ? spent.user + spent.system : Number.NaN);
     return {
       service: ((used(after) - used(before)) / millis) * 100,
@@ -45,7 +49,8 @@ export class Watch {
       Client.open(url, 1, 200),
       Client.open(this.#program.batch, 1, 200),
     ]);
-    const [healthRequest, metricsRequest] = [getRequest('/api/health', {}), getRequest('/api/metrics', {})];
+    const healthRequest = getRequest('/api/health', {});
+    const metricsRequest = getRequest('/api/metrics', {});
     try {
       while (!this.#ended) {
         let from = performance.now();

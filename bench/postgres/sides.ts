@@ -29,8 +29,13 @@ export interface SideOptions {
 /** The runtime, as a node of the service has it. */
 export async function runtimeSide({ url, schema, process }: SideOptions): Promise<StepSide> {
   const store = await openPostgresStore({
-    ...{ url, schema, poolSize: 10, node: `bench-${process}`, leaseSeconds: 5 },
-    ...{ clock: systemClock, log: QUIET },
+    url,
+    schema,
+    poolSize: 10,
+    node: `bench-${process}`,
+    leaseSeconds: 5,
+    clock: systemClock,
+    log: QUIET,
   });
   const clock = store.nodes?.clock ?? systemClock;
   const never = {

@@ -29,7 +29,10 @@ function form(resource: Resource): Property[] {
       default: operations[0]?.[0] ?? '',
       displayOptions: { show: { resource: [resource] } },
       options: operations.map(([value, { name, action, description }]) => ({
-        ...{ name, value, action, description },
+        name,
+        value,
+        action,
+        description,
       })),
     },
     ...operations.flatMap(([operation, { fields }]) =>
@@ -138,6 +141,9 @@ function explained(error: unknown, item: number): Failure {
   const reason = cause instanceof Error ? `${message}: ${cause.message || cause.name}` : message;
   const description = [code, requestId === '' ? '' : `request ${requestId}`].filter(Boolean).join(', ');
   return Object.assign(new Error(`${reason} [item ${item}]`, { cause: error }), {
-    ...{ code, requestId, description, context: { itemIndex: item } },
+    code,
+    requestId,
+    description,
+    context: { itemIndex: item },
   });
 }

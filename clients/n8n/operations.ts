@@ -262,7 +262,9 @@ async function list({ service, host, item, ...call }: Call<Portal>): Promise<rea
     service.call('GET /api/documents', {
       ...options(call),
       query: {
-        ...{ limit: Math.min(limit, PAGE), order: 'Desc', cursor },
+        limit: Math.min(limit, PAGE),
+        order: 'Desc',
+        cursor,
         ...(status !== '' && { status }),
         ...(q !== '' && { q }),
       },

@@ -140,7 +140,10 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const load = () => loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere });
   const line: CommandLine = {
     program: createProgram(),
-    ...{ terminal, clock: systemClock, ids: systemIds, env: process.env },
+    terminal,
+    clock: systemClock,
+    ids: systemIds,
+    env: process.env,
     live: process.stderr.isTTY === true && process.env['TERM'] !== 'dumb',
     load,
     action:

@@ -190,7 +190,8 @@ function addAccessKeys(keys: Command, line: CommandLine): void {
     .option('--expires <time>', 'day or time at which it ends (default: never)')
     .action((name: string, { scope: scopes, profile, folder, expires, ...options }: AccessKeyOptions) => {
       const body = {
-        ...{ name, scopes },
+        name,
+        scopes,
         ...(profile.length > 0 && { profiles: profile }),
         ...(folder.length > 0 && { folders: folder }),
         ...(expires && { expiresAt: expires }),

@@ -132,8 +132,12 @@ export async function checkSmtp({ portal }: Settings): Promise<readonly Finding[
   const port = portal.smtp.port ?? (secure ? 465 : 587);
   try {
     await verifyRelay({
-      ...{ host, port, secure, name: hostname() },
-      ...{ connectTimeout: TIMEOUT_MS, silenceTimeout: TIMEOUT_MS },
+      host,
+      port,
+      secure,
+      name: hostname(),
+      connectTimeout: TIMEOUT_MS,
+      silenceTimeout: TIMEOUT_MS,
       ...(user !== undefined && { user }),
       ...(password !== undefined && { password }),
     });

@@ -181,7 +181,8 @@ export const TOOLS: readonly Tool[] = [
     async ({ status, search, cursor }, services) =>
       (await services.portal()).call('GET /api/documents', {
         query: {
-          ...{ limit: 20, order: 'Desc' },
+          limit: 20,
+          order: 'Desc',
           // Empty: pages by position begin.
           cursor: String(cursor ?? ''),
           ...(status !== undefined && { status: status as 'Pending' }),

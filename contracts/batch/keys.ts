@@ -65,14 +65,16 @@ const key = entity('AccessKey', {
 export type AccessKey = Value<typeof key>;
 
 const EXAMPLE = {
-  ...{ name: 'billing', scopes: ['submit', 'read'], profiles: ['invoices'], folders: null },
-  ...{
-    expiresAt: null,
-    rateLimit: { permits: 600, windowSeconds: 60 },
-    createdAt: AT,
-    createdBy: 'operator',
-  },
-  ...{ lastUsedAt: null, secrets: [{ createdAt: AT, expiresAt: null }] },
+  name: 'billing',
+  scopes: ['submit', 'read'],
+  profiles: ['invoices'],
+  folders: null,
+  expiresAt: null,
+  rateLimit: { permits: 600, windowSeconds: 60 },
+  createdAt: AT,
+  createdBy: 'operator',
+  lastUsedAt: null,
+  secrets: [{ createdAt: AT, expiresAt: null }],
 };
 
 const newKey = entity('NewAccessKey', {

@@ -114,9 +114,18 @@ export const readRuntime = operation('GET /api/runtime', {
     reply: {
       nodes: [
         {
-          ...{ name: 'node-1', version: '1.4.0', isThis: true, startedAt: AT, silentMs: 412 },
-          ...{ leaseMs: 5000, session: 17, draining: false, leases: ['folders', 'history'] },
-          ...{ effectsInFlight: 3, lagMs: 41, storeMs: 0.9 },
+          name: 'node-1',
+          version: '1.4.0',
+          isThis: true,
+          startedAt: AT,
+          silentMs: 412,
+          leaseMs: 5000,
+          session: 17,
+          draining: false,
+          leases: ['folders', 'history'],
+          effectsInFlight: 3,
+          lagMs: 41,
+          storeMs: 0.9,
         },
       ],
       eventLoopDelay: DELAYS,

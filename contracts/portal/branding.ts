@@ -138,7 +138,9 @@ const newBranding = members({
 })
   .transform(
     ({ primaryColor = null, headerColor = null, mailTexts, redirectUrl = null, redirectOrigins }) => ({
-      ...{ primaryColor, headerColor, redirectUrl },
+      primaryColor,
+      headerColor,
+      redirectUrl,
       mailTexts: textsByKind(mailTexts ?? []),
       redirectOrigins: redirectOrigins ?? [],
     }),

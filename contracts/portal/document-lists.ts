@@ -169,7 +169,9 @@ export const listDocuments = operation('GET /api/documents', {
   folderKeys: true,
   query: members({ ...filterMembers, ...paging, cursor }).transform(
     ({ limit, offset, order, cursor: position, ...given }) => ({
-      ...{ limit, offset, cursor: position },
+      limit,
+      offset,
+      cursor: position,
       filter: { ...filterOf(given), newestFirst: order === 'Desc' },
     }),
   ),

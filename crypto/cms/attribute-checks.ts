@@ -163,7 +163,8 @@ function readProtection(value: Element): {
 
 /** True for the same algorithm, also when one identifier does not include the digest. */
 function sameMethod(one: string, other: string): boolean {
-  const [first, second] = [signatureMethod(one), signatureMethod(other)];
+  const first = signatureMethod(one);
+  const second = signatureMethod(other);
   if (one === other) return true;
   if (first === undefined || second === undefined || first.scheme !== second.scheme) return false;
   return first.hash === undefined || second.hash === undefined || first.hash === second.hash;

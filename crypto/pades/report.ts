@@ -84,7 +84,8 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
   const entries = entryFindings(placed, rules.baseline);
   const facts = first ?? unreadableReport(placed, around);
   const text = (key: string): string | undefined => asText(around.pdf.resolve(found.dict.get(key)));
-  const [reason, location] = [text('Reason'), text('Location')];
+  const reason = text('Reason');
+  const location = text('Location');
   const baseline = rules.baseline && entries.every(({ status }) => status === 'passed') && more.length === 0;
   return {
     ...facts,
@@ -252,7 +253,9 @@ function readPdfTime(text: string | undefined): number | undefined {
   const at = Date.UTC(year, month - 1, day, hour, minute, second);
   if (new Date(at).getUTCDate() !== day || month > 12 || hour > 23 || minute > 59 || second > 59)
     return undefined;
-  const [sign, hours = 0, minutes = 0] = [parts[7], Number(parts[8] ?? 0), Number(parts[9] ?? 0)];
+  const sign = parts[7];
+  const hours = Number(parts[8] ?? 0);
+  const minutes = Number(parts[9] ?? 0);
   if (hours > 23 || minutes > 59) return undefined;
   const offset = (hours * 60 + minutes) * 60_000;
   return sign === '+' ? at - offset : sign === '-' ? at + offset : at;

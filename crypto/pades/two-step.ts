@@ -97,7 +97,8 @@ export function beginPades(
       around.update(chunk);
     }
     source.assertUnchanged();
-    const [before, after] = [update.subarray(0, placeholderStart), update.subarray(placeholderEnd)];
+    const before = update.subarray(0, placeholderStart);
+    const after = update.subarray(placeholderEnd);
     const messageDigest = around.update(before).update(after).digest();
     const { toBeSigned, algorithm } = prepareSignedData({ ...options, messageDigest });
     const state: PadesState = {
@@ -187,7 +188,8 @@ type Unchecked<T> = { readonly [key in keyof T]?: T[key] extends object ? Partia
 const LEVELS: readonly string[] = ['B', 'T', 'LT', 'LTA'] satisfies readonly SignatureLevel[];
 
 function preparedFrom({ before, space, after }: PadesState): PreparedUpdate {
-  const [head, tail] = [Buffer.from(before, 'base64'), Buffer.from(after, 'base64')];
+  const head = Buffer.from(before, 'base64');
+  const tail = Buffer.from(after, 'base64');
   const hole = Buffer.from(`<${'00'.repeat(space)}>`, 'latin1');
   return {
     update: Buffer.concat([head, hole, tail]),

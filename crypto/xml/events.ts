@@ -73,6 +73,7 @@ export function namesElement(attribute: Attribute): boolean {
   const { local } = attribute.name;
   const { length } = local;
   if (length < 2) return false;
-  const [i, d] = [local.charCodeAt(length - 2) | 0x20, local.charCodeAt(length - 1) | 0x20];
+  const i = local.charCodeAt(length - 2) | 0x20;
+  const d = local.charCodeAt(length - 1) | 0x20;
   return i === 0x69 && d === 0x64;
 }

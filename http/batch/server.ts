@@ -164,7 +164,8 @@ export function batchRoutes(
     }),
     ...providerLoginRoutes(signOn, authenticator, providerLimits(clock), {
       events: service.events,
-      ...{ clock, addressOf },
+      clock,
+      addressOf,
     }),
     ...(metrics === undefined
       ? []

@@ -45,7 +45,11 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks, shared: SharedAn
       listPortalOrganizations,
       async () => ({
         items: (await webhooks.organizations()).map(({ id, name, counts }) => ({
-          ...{ id, name, pending: counts.Pending, delivered: counts.Delivered, failed: counts.Failed },
+          id,
+          name,
+          pending: counts.Pending,
+          delivered: counts.Delivered,
+          failed: counts.Failed,
         })),
       }),
       { shared },

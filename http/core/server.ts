@@ -52,7 +52,15 @@ export function createServer(
       Object.entries(rates).map(([policy, rate]) => [policy, limiterOf(nodes, policy, rate, clock)]),
     );
   const dispatcher = new Dispatcher({
-    ...{ conventions, accessCheck, challenge, limiters, nodes, load, clock, log, observe },
+    conventions,
+    accessCheck,
+    challenge,
+    limiters,
+    nodes,
+    load,
+    clock,
+    log,
+    observe,
     router: new Router(routes, { trailingSlash }),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     requestIds: createRequestIds(ids),

@@ -103,7 +103,8 @@ export function createPortalAccessCheck(
 
 /** Compares in constant time. Refusals: `Forbidden`. */
 export function requireFormToken({ formToken }: Pick<SignedInUser, 'formToken'>, given: string): void {
-  const [wanted, sent] = [Buffer.from(formToken), Buffer.from(given)];
+  const wanted = Buffer.from(formToken);
+  const sent = Buffer.from(given);
   if (wanted.length === sent.length && timingSafeEqual(wanted, sent)) return;
   throw new PortalRefusal('Forbidden', 'The request lacks the token of the session.');
 }

@@ -415,7 +415,8 @@ export const jobMachine = machine.createMachine({
         INPUT_AWAY: {
           target: 'Queued',
           actions: assign(({ context, event }) => ({
-            ...{ updatedAt: event.at, claimedAt: null },
+            updatedAt: event.at,
+            claimedAt: null,
             ...(event.seen && { seen: event.seen, inputChanges: (context.inputChanges ?? 0) + 1 }),
             // The profile may have become a local one by the next claim.
             method: 'Local' as SigningMethod,

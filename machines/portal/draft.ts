@@ -137,7 +137,8 @@ export const draftMachine = setup({
       'call' in event ? { calls: otherCalls(context, event.call, event.at) } : {},
     ),
     endAttempt: assign(({ context: { attempt = 0, canceling = [] } }) => ({
-      ...{ attempt: attempt + 1, calls: [] },
+      attempt: attempt + 1,
+      calls: [],
       canceling: [...canceling, attempt],
     })),
     canceled: assign(({ context: { canceling = [] }, event }) =>

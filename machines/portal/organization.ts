@@ -187,7 +187,11 @@ function live(
 ): ApplicationSecret {
   return {
     ...(createdBy !== undefined && { createdBy }),
-    ...{ id, prefix, sha256, createdAt: at, lastUsedAt: null },
+    id,
+    prefix,
+    sha256,
+    createdAt: at,
+    lastUsedAt: null,
     ...(scopes !== undefined && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(folders !== undefined && { folders }),

@@ -284,7 +284,9 @@ function withMembership(user: UserContext, membership: Membership): Partial<User
 function newAddress({ secondFactor, memberships }: UserContext): Partial<UserContext> {
   const known = memberships.map(({ organizationId }) => organizationId);
   return {
-    ...{ signInLinks: [], sessions: [], identities: [] },
+    signInLinks: [],
+    sessions: [],
+    identities: [],
     ...(secondFactor !== undefined && { secondFactor: withNewAddress(secondFactor, known) }),
   };
 }
@@ -320,7 +322,8 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
       return {
         context: {
           ...profile,
-          ...{ subject, memberships },
+          subject,
+          memberships,
           ...(!isSameAddress && newAddress(user)),
         },
         note: 'Described anew.',

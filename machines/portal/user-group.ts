@@ -68,9 +68,11 @@ function givesRole({ displayName }: GroupDescription): boolean {
 
 /** Users whose role may differ between the two. */
 function affected(before: GroupDescription, after: GroupDescription): readonly string[] {
-  const [had, has] = [givesRole(before) ? before.members : [], givesRole(after) ? after.members : []];
+  const had = givesRole(before) ? before.members : [];
+  const has = givesRole(after) ? after.members : [];
   if (foldedGroupName(before.displayName) !== foldedGroupName(after.displayName)) return [...had, ...has];
-  const [old, current] = [new Set(had), new Set(has)];
+  const old = new Set(had);
+  const current = new Set(has);
   return [...had.filter((id) => !current.has(id)), ...has.filter((id) => !old.has(id))];
 }
 

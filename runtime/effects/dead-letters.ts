@@ -194,7 +194,10 @@ function letterOf({ key, value }: Row): DeadLetter {
     id: JSON.stringify(key),
     at: Number(at),
     from: { kind: String(kind), id: String(id) },
-    ...{ to, event, what, because },
+    to,
+    event,
+    what,
+    because,
   };
 }
 

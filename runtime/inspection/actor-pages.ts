@@ -106,7 +106,8 @@ export async function actorPage(
     return since === undefined ? summary : { ...summary, since: since.get(actor) ?? null };
   });
   return {
-    ...{ items, next },
+    items,
+    next,
     ...(complete !== undefined && { complete }),
     ...(find === search && { examined }),
   };
@@ -253,7 +254,9 @@ async function listed(
 ): Promise<Found> {
   if (!isKey(prefix)) return { actors: [], last: undefined };
   const rows = await store.rows({
-    ...{ view, prefix, limit: limit + 1 },
+    view,
+    prefix,
+    limit: limit + 1,
     ...(after !== undefined && { after: [...prefix, after] }),
   });
   const ids = rows.slice(0, limit).map(({ key }) => String(key.at(-1)));
@@ -293,7 +296,10 @@ export function summaryOf(actor: StoredActor, depths: ReadonlyMap<string, number
   const { address, state, revision, stopped } = actor;
   const { kind, id } = address;
   return {
-    ...{ kind, id, state, revision },
+    kind,
+    id,
+    state,
+    revision,
     mailbox: depths.get(`${kind}/${id}`) ?? 0,
     stopped: stopped && { ...stopped, error: redactedText(stopped.error) },
     trouble: null,

@@ -93,8 +93,14 @@ function wallTime(zone: string, at: Millis): Millis {
   let format = formats.get(zone);
   try {
     format ??= new Intl.DateTimeFormat('en-US', {
-      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     });
   } catch {
     throw new Fatal('schedule.malformed', `"${zone}" is no time zone.`);

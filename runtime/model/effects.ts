@@ -82,7 +82,9 @@ export function defineEffect<
   const { run, failed, timeoutMs, heartbeatMs, totalMs, tries, after = 'durable', partitioning } = options;
   const problem =
     numberProblem(options, {
-      ...{ timeoutMs: [1], heartbeatMs: [1], totalMs: [1] },
+      timeoutMs: [1],
+      heartbeatMs: [1],
+      totalMs: [1],
       tries: [1, Number.POSITIVE_INFINITY],
     }) ?? numberProblem(partitioning, { atOnce: [1], perPartition: [1] }, 'partitioning.');
   if (problem !== undefined) refuse(problem);

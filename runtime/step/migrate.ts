@@ -252,7 +252,9 @@ async function addDeadlines(
     } while (after !== undefined);
     all += changed;
     log.info('Stored actors got a deadline that is new in their state.', {
-      ...{ Kind: kind, State: state, Count: changed },
+      Kind: kind,
+      State: state,
+      Count: changed,
     });
   }
   return all;

@@ -153,8 +153,16 @@ function statusOf({ sessions, leases }: MemoryDatabase, own: number): readonly N
   return [...sessions].flatMap(([session, { node, leaseMs, info, seenAt }]) =>
     Number.isFinite(seenAt)
       ? {
-          ...{ name: node, session, isThis: session === own, openedAt: 0, silentMs: 0, isDraining: false },
-          ...{ leaseSeconds: leaseMs / 1000, effectsLeased: 0, info: JSON.parse(info), report: null },
+          name: node,
+          session,
+          isThis: session === own,
+          openedAt: 0,
+          silentMs: 0,
+          isDraining: false,
+          leaseSeconds: leaseMs / 1000,
+          effectsLeased: 0,
+          info: JSON.parse(info),
+          report: null,
           leases: [...leases].flatMap(([name, holder]) => (holder === session ? name : [])),
         }
       : [],
@@ -170,7 +178,8 @@ function nodesOf(
   feed: ChangeFeed,
 ): StoreNodes {
   return {
-    ...{ clock, name },
+    clock,
+    name,
     get slot() {
       return session.slot;
     },

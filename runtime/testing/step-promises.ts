@@ -208,10 +208,8 @@ export const STEP_PROMISES = promisesOf((promise) => {
     await must(store, stepOf(B, 1, { names: { take: ['path:1'], release: [] } }));
     assert.deepEqual(await store.holder('path:1'), B);
     assert.deepEqual(await store.holder('path:2'), A);
-    const [first, second] = [
-      { name: 'path:1', holder: B },
-      { name: 'path:2', holder: A },
-    ];
+    const first = { name: 'path:1', holder: B };
+    const second = { name: 'path:2', holder: A };
     assert.deepEqual(await store.names({ limit: 9 }), [first, second]);
     assert.deepEqual(await store.names({ limit: 1 }), [first]);
     assert.deepEqual(await store.names({ after: 'path:1', limit: 9 }), [second]);

@@ -12,14 +12,30 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const GENERATORS = {
   'openapi-typescript@7.13.0': (api) => [`${api}.json`, '-o', `types-${api}/index.ts`],
   'swagger-typescript-api@13.13.0': (api) => [
-    ...['generate', '-p', `${api}.json`, '-o', `client-${api}`, '-n', 'index.ts'],
+    'generate',
+    '-p',
+    `${api}.json`,
+    '-o',
+    `client-${api}`,
+    '-n',
+    'index.ts',
   ],
   // The last versions need Node 22.
   '@hey-api/openapi-ts@0.80.0': (api) => ['-i', `${api}.json`, '-o', `functions-${api}`],
 };
 const TYPESCRIPT = [
-  ...['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--lib', 'es2022,dom,dom.iterable'],
-  ...['--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler'],
+  '--ignoreConfig',
+  '--noEmit',
+  '--strict',
+  '--skipLibCheck',
+  '--lib',
+  'es2022,dom,dom.iterable',
+  '--target',
+  'es2022',
+  '--module',
+  'esnext',
+  '--moduleResolution',
+  'bundler',
 ];
 
 const { batchDocument, portalDocument } = await import('../../dist/test/http/descriptions.js');

@@ -115,7 +115,11 @@ function packClient(staged, folder) {
   writeFileSync(join(staged, 'README.md'), readme);
   const { version, license, engines } = readJson(ROOT, 'package.json');
   const members = {
-    ...{ name: '@sealwright/client', version, license, engines, type: 'module' },
+    name: '@sealwright/client',
+    version,
+    license,
+    engines,
+    type: 'module',
     description: 'Typed client of the HTTP APIs of sealwright, on fetch alone.',
     exports: {
       '.': './client.js',
@@ -143,7 +147,11 @@ export function packNode(staged, folder) {
         resolveDir: source,
       },
       outfile: join(staged, 'dist', name),
-      ...{ bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'utf8' },
+      bundle: true,
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      charset: 'utf8',
     });
   cpSync(join(source, 'sealwright.svg'), join(staged, 'dist', 'sealwright.svg'));
   cpSync(join(source, 'README.md'), join(staged, 'README.md'));
@@ -151,7 +159,10 @@ export function packNode(staged, folder) {
   const { version, license, engines } = readJson(ROOT, 'package.json');
   const [node, ...credentials] = Object.keys(classes).map((name) => `dist/${name}`);
   const members = {
-    ...{ name: 'n8n-nodes-sealwright', version, license, engines },
+    name: 'n8n-nodes-sealwright',
+    version,
+    license,
+    engines,
     description:
       'Node for n8n: signs and validates files, and collects signatures of people, with sealwright.',
     keywords: ['n8n-community-node-package'],

@@ -259,7 +259,8 @@ build(
   'localhost/sealwright',
   'deploy/container/Containerfile',
   '.',
-  ...['--build-arg', 'PACKAGES=@aws-sdk/client-s3@3.1175.0'],
+  '--build-arg',
+  'PACKAGES=@aws-sdk/client-s3@3.1175.0',
 );
 try {
   compose('up', '-d', '--no-build');

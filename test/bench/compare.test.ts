@@ -8,7 +8,8 @@ function kept(name: string): ComparedReport {
   if (report === undefined) throw new Error(`${name} is not a result.`);
   return report;
 }
-const [before, after] = [kept('before'), kept('after')];
+const before = kept('before');
+const after = kept('after');
 
 test('a slower machine and slower code are distinguished', (t) => {
   const { figures, limits, machine } = compareReports(before, after);
@@ -77,7 +78,8 @@ test('the p99 at a fixed rate is compared beside its figure, and zero counts as 
   t.like(slowest(0, 0), { gain: 0, verdict: 'same' });
   t.like(slowest(0, 3), { verdict: 'worse' });
   t.like(slowest(3, 0), { verdict: 'better' });
-  const [one, other] = [withSlowest(before, 3), withSlowest(after, 0)];
+  const one = withSlowest(before, 3);
+  const other = withSlowest(after, 0);
   t.regex(
     comparisonText(compareReports(one, other), one, other),
     /^engine: peak: p99 +3 +0 +ms +\+∞ .*better/m,

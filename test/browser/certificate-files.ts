@@ -54,8 +54,19 @@ export function certificateFile({
   writeFileSync(`${parts}.chain`, certificatePem(issuer.certificate));
   const path = `${parts}.p12`;
   execFileSync('openssl', [
-    ...['pkcs12', '-export', '-inkey', `${parts}.key`, '-in', `${parts}.crt`, '-certfile', `${parts}.chain`],
-    ...['-out', path, '-passout', `pass:${password}`, ...options],
+    'pkcs12',
+    '-export',
+    '-inkey',
+    `${parts}.key`,
+    '-in',
+    `${parts}.crt`,
+    '-certfile',
+    `${parts}.chain`,
+    '-out',
+    path,
+    '-passout',
+    `pass:${password}`,
+    ...options,
   ]);
   return { path, privateKey };
 }

@@ -79,9 +79,23 @@ test.serial('every page works by keyboard, fits a phone, and is accessible in ea
   await service.finished(jobId);
   await logIn(page, service.url, await service.key());
   for (const path of [
-    ...['/', '/jobs', `/jobs/${jobId}`, '/input', '/system', '/mails', '/scalar/v1', '/failures', '/keys'],
-    ...['/actors', '/actors?kind=job', `/actors/job/${jobId}`, '/actors/pipeline/main', '/runtime'],
-    ...['/documents', '/webhooks', '/certificates'],
+    '/',
+    '/jobs',
+    `/jobs/${jobId}`,
+    '/input',
+    '/system',
+    '/mails',
+    '/scalar/v1',
+    '/failures',
+    '/keys',
+    '/actors',
+    '/actors?kind=job',
+    `/actors/job/${jobId}`,
+    '/actors/pipeline/main',
+    '/runtime',
+    '/documents',
+    '/webhooks',
+    '/certificates',
   ]) {
     await page.goto(`${service.url}${path}`);
     if (path !== '/scalar/v1') await page.locator('main[data-refreshed]').waitFor();
@@ -147,7 +161,8 @@ test.serial(
     const visited = await visit(t, service.url);
     if (visited === undefined) return;
     const { page } = visited;
-    const [input, output] = [join(root, 'order.txt'), join(root, 'order.p7s')];
+    const input = join(root, 'order.txt');
+    const output = join(root, 'order.p7s');
     writeFileSync(input, 'ten pieces');
     const signer = pki().signer('p-256');
     signFile({ format: 'Cades', input, output, signer, at: Date.now(), cades: { detached: true } });

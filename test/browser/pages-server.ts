@@ -168,7 +168,8 @@ export async function startPagesServer(
       }
       begun = beginPades({ format: 'Pades', input, signer, at: Date.now() });
       const { hash, toBeSigned } = begun;
-      const [toSignHash, toSign] = [hash.toString('base64'), toBeSigned.toString('base64')];
+      const toSignHash = hash.toString('base64');
+      const toSign = toBeSigned.toString('base64');
       const begunToSign = { token: 'token', toSignHash, toSign, digestAlgorithm: 'SHA-256' };
       return { success: true, ...begunToSign, validationResults: none };
     },

@@ -160,15 +160,13 @@ test.serial(
 
 const place = (topLeftY: number) => ({ topLeftX: 60, topLeftY, width: 200, height: 20, pageNumber: 1 });
 const field = {
-  ...{
-    isRequired: true,
-    formField: null,
-    maxLength: 100,
-    format: null,
-    minimum: null,
-    maximum: null,
-    options: [],
-  },
+  isRequired: true,
+  formField: null,
+  maxLength: 100,
+  format: null,
+  minimum: null,
+  maximum: null,
+  options: [],
 } as const;
 const FIELDS = [
   { ...field, id: 'f1', name: 'city', type: 'Text', label: 'City of birth', place: place(100) },

@@ -257,16 +257,18 @@ test.serial(
 );
 
 const FIELDS = ['City', 'Street'].map((label) => ({
-  ...{ id: label, name: label.toLowerCase(), label, type: 'Text' as const, isRequired: false },
-  ...{
-    formField: null,
-    maxLength: 100,
-    minimum: null,
-    maximum: null,
-    format: null,
-    options: [],
-    place: null,
-  },
+  id: label,
+  name: label.toLowerCase(),
+  label,
+  type: 'Text' as const,
+  isRequired: false,
+  formField: null,
+  maxLength: 100,
+  minimum: null,
+  maximum: null,
+  format: null,
+  options: [],
+  place: null,
 }));
 
 test.serial('a visit that has ended elsewhere says how, and leads on', async (t) => {

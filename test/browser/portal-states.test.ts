@@ -159,7 +159,10 @@ test.serial(
 
 test.serial('links of a visit keep the language and the theme of the page', async (t) => {
   const visit = ['Lease', 'Annex'].map((name) => ({
-    ...{ name, href: `/document/key/${KEY}/sign?ticket=${name}`, isDone: false, isThis: name === 'Lease' },
+    name,
+    href: `/document/key/${KEY}/sign?ticket=${name}`,
+    isDone: false,
+    isThis: name === 'Lease',
   }));
   const site = await startPagesServer(t, { visit });
   const page = await (await fetch(`${site.url}${site.signPath}&culture=pt&theme=dark&page=2`)).text();

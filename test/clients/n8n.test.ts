@@ -77,7 +77,9 @@ function hostOf({
       assertBinaryData: binary,
       getBinaryDataBuffer: async (item, name) => Buffer.from(binary(item, name).data, 'base64'),
       prepareBinaryData: async (content, fileName = 'file', mimeType = '') => ({
-        ...{ fileName, mimeType, data: content.toString('base64') },
+        fileName,
+        mimeType,
+        data: content.toString('base64'),
       }),
     },
   };
@@ -124,7 +126,9 @@ test('a workflow signs, sends, follows, cancels and saves through the node', asy
   ): Promise<Item[]> => {
     last += 1;
     const host = hostOf({
-      ...{ accounts, execution: last, ...more },
+      accounts,
+      execution: last,
+      ...more,
       parameters: { resource, operation, ...parameters },
     });
     return (await node.execute.call(host)).flat();

@@ -20,8 +20,17 @@ function words(
     out = 'a.txt',
   } = options;
   return [
-    ...['decrypt', '--password-env', env, '--salt-b64', salt, '--iterations', iterations],
-    ...['--in', from, '--out', out],
+    'decrypt',
+    '--password-env',
+    env,
+    '--salt-b64',
+    salt,
+    '--iterations',
+    iterations,
+    '--in',
+    from,
+    '--out',
+    out,
   ];
 }
 

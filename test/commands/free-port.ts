@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Below those that systems give to connections, of which one may get the port before the program listens. */
-const [FIRST, END] = [11_000, 32_000];
+const FIRST = 11_000;
+const END = 32_000;
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {

@@ -165,7 +165,8 @@ test('an input folder linked to a work folder is refused with exit code 2', asyn
 
 /** The banner of a first start, with the ports that are usual and the beginnings of secrets. */
 function withoutSecrets(printed: string, cwd: string): string {
-  const [from, to] = [printed.indexOf('\nsealwright '), printed.search(/\n\S+ \[INF\] Ready/)];
+  const from = printed.indexOf('\nsealwright ');
+  const to = printed.search(/\n\S+ \[INF\] Ready/);
   let text = printed.slice(from, to).trim();
   text = text.replace(/node \S+main\.js try/, 'node dist/main.js try');
   const addresses = [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];

@@ -113,7 +113,9 @@ onCluster('an installation moves to PostgreSQL, continues there, and moves back'
   form.set('content', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
   const upload = await portal<{ id: string }>(onLmdb, '/api/uploads', form);
   const signer = (name: string, step: number) => ({
-    ...{ type: 'Signer', step, allowElectronicSignature: true },
+    type: 'Signer',
+    step,
+    allowElectronicSignature: true,
     user: { name, email: `${name}@example.com`, identifier: name },
   });
   const [made] = await portal<{ documentId: string }[]>(onLmdb, '/api/documents', {

@@ -9,7 +9,9 @@ import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { startCluster } from '../postgres/cluster.ts';
 import { stepOf } from './steps.ts';
 
-const [SCHEMA, VIEW, MARK] = ['marks', 'v', 'm/1'] as const;
+const SCHEMA = 'marks';
+const VIEW = 'v';
+const MARK = 'm/1';
 const PREFIXES = ['a', 'ab', 'b'];
 const ROUNDS = 6;
 
@@ -32,8 +34,13 @@ async function fixture(t: ExecutionContext) {
   const { url } = cluster;
   const open = (node: string) =>
     openPostgresStore({
-      ...{ url, schema: SCHEMA, poolSize: 4, node, leaseSeconds: 20 },
-      ...{ clock: systemClock, log: SILENT },
+      url,
+      schema: SCHEMA,
+      poolSize: 4,
+      node,
+      leaseSeconds: 20,
+      clock: systemClock,
+      log: SILENT,
     });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -117,7 +124,8 @@ test('each row that was written or removed since a mark is in a range, and few o
             (to === undefined || compareKeys(key, to) < 0),
         ) === true;
       for (const name of new Set([...kept.keys(), ...rows.keys()])) {
-        const [was, is] = [kept.get(name), rows.get(name)];
+        const was = kept.get(name);
+        const is = rows.get(name);
         const { key } = (was ?? is) as Row;
         if (key[0] !== prefix || was?.value === is?.value) continue;
         differences += 1;

@@ -22,7 +22,13 @@ storeContract('PostgreSQL store whose actors are packed', async (t) => {
   const schema = `packed_${schemas}`;
   const open = () =>
     openPostgresStore({
-      ...{ url, schema, poolSize: 3, node: 'one', leaseSeconds: 5, clock: systemClock, log: SILENT },
+      url,
+      schema,
+      poolSize: 3,
+      node: 'one',
+      leaseSeconds: 5,
+      clock: systemClock,
+      log: SILENT,
     });
   let store = await open();
   t.teardown(() => store.close());

@@ -118,8 +118,12 @@ test('PostgreSQL store: an actor that ends and is made anew on three nodes gives
   for (const node of ['one', 'two', 'three']) {
     const store = await open(node);
     const runtime = buildRuntime({
-      ...{ store, clock: systemClock, ids: systemIds, log: SILENT },
-      ...{ definitions: [mortalTally], handlers: { work } },
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      log: SILENT,
+      definitions: [mortalTally],
+      handlers: { work },
       onCommitted: (step, isOwn) => {
         if (isOwn && step.actor.address.id === T2.id) told.push(heard(step).at(-1) ?? '');
       },
@@ -178,7 +182,8 @@ test('packed actors read as before by nodes, readers and copies, and are whole a
     return client.query(text).finally(() => client.end());
   };
 
-  let [one, two] = [await open(), await open('two')];
+  let one = await open();
+  let two = await open('two');
   t.teardown(() => Promise.all([one.close(), two.close()]));
   // A node of an earlier version runs.
   await query('UPDATE sessions SET reads_packed = false WHERE token = (SELECT max(token) FROM sessions)');

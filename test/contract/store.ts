@@ -172,8 +172,13 @@ export function storeContract(
   promise('a checkpoint seals each end of an actor that was made anew', async (t, store) => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const sealer = new HistorySealer({
-      ...{ store, clock: new SimulatedClock(), log: QUIET, signer: createCheckpointSigner(privateKey) },
-      ...{ every: 60_000, kinds: ['job'], publishes: false },
+      store,
+      clock: new SimulatedClock(),
+      log: QUIET,
+      signer: createCheckpointSigner(privateKey),
+      every: 60_000,
+      kinds: ['job'],
+      publishes: false,
     });
     await sealer.start();
     const ended = (hash: string) => ({

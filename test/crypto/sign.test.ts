@@ -60,7 +60,8 @@ function codeOf(work: () => unknown): string {
 }
 
 test('what a program without types leaves out is named', async (t) => {
-  const [input, output] = [GOOD.Cades, new MemoryOutput()];
+  const input = GOOD.Cades;
+  const output = new MemoryOutput();
   const request = { format: 'Cades', input, output, signer: pki().signer('p-256'), at: AT } as const;
   const trust = { anchors: [], revocation: 'none' } as const;
   const refused: readonly (readonly [string, RegExp])[] = [
@@ -242,7 +243,8 @@ test('a file in memory is signed, validated and extended without a file on disk'
   t.teardown(() => authority.close());
   const signer = authority.pki.signer('p-256');
   for (const format of FORMATS) {
-    const [signed, extended] = [new MemoryOutput(), new MemoryOutput()];
+    const signed = new MemoryOutput();
+    const extended = new MemoryOutput();
     const input = new Uint8Array(GOOD[format]);
     const { output } = await signFileAtLevel(
       { format, input, output: signed, signer, at: Date.now(), level: 'T' },
@@ -352,7 +354,8 @@ test('a key elsewhere signs every format and container, and a value that it did 
     }
     for (const format of ['Cades', 'Xades'] as const) {
       for (const container of ['S', 'E'] as const) {
-        const [first, second] = [new MemoryOutput(), new MemoryOutput()];
+        const first = new MemoryOutput();
+        const second = new MemoryOutput();
         const inputs = [{ path: Buffer.from('data'), name: 'data.txt' }];
         await signAsic({ kind: container, format, inputs, output: first, signer: remote(kind), at: AT });
         const signer = remote(kind === 'p-256' ? 'rsa-2048' : 'p-256');
@@ -361,7 +364,8 @@ test('a key elsewhere signs every format and container, and a value that it did 
       }
     }
   }
-  const [one, both] = [new MemoryOutput(), new MemoryOutput()];
+  const one = new MemoryOutput();
+  const both = new MemoryOutput();
   signFile({ format: 'Cades', input: GOOD.Cades, output: one, signer: pki().signer('p-256'), at: AT });
   await addCadesSignerAtLevel({ input: one.bytes, output: both, signer: remote('rsa-2048'), at: AT });
   t.is(await passes('Cades', both.bytes, 'a second signer'), 2);

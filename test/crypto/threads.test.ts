@@ -39,8 +39,10 @@ test('threads sign, extend and validate files and bytes of every format', async 
   const signer = authority.pki.signer('p-256');
   await Promise.all(
     FORMATS.map(async (format) => {
-      const [input, path] = [new Uint8Array(FILES[format]), join(folder, `${format}.signed`)];
-      const [signed, extended] = [new MemoryOutput(), new MemoryOutput()];
+      const input = new Uint8Array(FILES[format]);
+      const path = join(folder, `${format}.signed`);
+      const signed = new MemoryOutput();
+      const extended = new MemoryOutput();
       const request = { format, input, signer, at: Date.now() } as const;
       const { output } = await threads.signFile({ ...request, output: signed, level: 'T' });
       t.is(output.length, signed.bytes.length, format);

@@ -55,7 +55,8 @@ interface CmsSeeds {
 }
 
 async function signedCms(environment: FuzzEnvironment): Promise<CmsSeeds> {
-  const [enveloping, detached]: [Buffer[], Buffer[]] = [[], []];
+  const enveloping: Buffer[] = [];
+  const detached: Buffer[] = [];
   for (const level of ['B', 'T', 'LT', 'LTA'] as const satisfies readonly SignatureLevel[]) {
     for (const cades of [
       {},
@@ -123,7 +124,8 @@ export async function cmsAdding(environment: FuzzEnvironment): Promise<Target> {
     seeds: enveloping,
     mutation: cmsMutation,
     async run(bytes) {
-      const [input, output] = [environment.path(bytes), environment.path()];
+      const input = environment.path(bytes);
+      const output = environment.path();
       const files = { input, output, at: NOW, sync: false };
       const place = turn++ % 3;
       if (place === 0) addCadesSigner({ ...files, signer });
@@ -323,11 +325,9 @@ export function keys(environment: FuzzEnvironment): Target {
 
 export function containers(environment: FuzzEnvironment): Target {
   const signer = environment.pki.signer('p-256');
-  const [key, certificate, out] = [
-    environment.path(Buffer.from(keyPemOf(signer.key.keyObject))),
-    environment.path(Buffer.from(certificatePem(signer.certificate))),
-    environment.path(),
-  ];
+  const key = environment.path(Buffer.from(keyPemOf(signer.key.keyObject)));
+  const certificate = environment.path(Buffer.from(certificatePem(signer.certificate)));
+  const out = environment.path();
   const seeds: Buffer[] = [];
   const made = (...options: readonly string[]): void => {
     const args = [

@@ -71,7 +71,8 @@ function oneThread(options: FuzzOptions, onMessage: (message: FromFuzzer) => voi
     input: shared.input,
   });
   return new Promise((resolve) => {
-    let [count, since] = [0, performance.now()];
+    let count = 0;
+    let since = performance.now();
     let failure: Failure | undefined;
     const finish = (): void => {
       clearInterval(watch);

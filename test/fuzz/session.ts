@@ -216,7 +216,8 @@ async function heap(workers: readonly TargetState[]): Promise<number> {
 }
 
 function progress(done: number, workers: readonly TargetState[], parts: number): FromFuzzer {
-  let [outcomes, kept] = [0, 0];
+  let outcomes = 0;
+  let kept = 0;
   for (const worker of workers) {
     outcomes += worker.outcomes.size;
     kept += worker.pool.kept;

@@ -149,7 +149,8 @@ async function containerTarget(format: 'Cades' | 'Xades'): Promise<Target> {
 function changeMember(members: HandMade[], random: Random): string {
   const from = random.below(members.length);
   const to = random.below(members.length);
-  const [one, other] = [members[from], members[to]];
+  const one = members[from];
+  const other = members[to];
   if (one === undefined || other === undefined) return 'nothing';
   switch (random.below(6)) {
     case 0:

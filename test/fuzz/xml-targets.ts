@@ -122,7 +122,8 @@ export async function xmlAdding(environment: FuzzEnvironment): Promise<Target> {
     seeds: await signedXml(environment),
     mutation,
     async run(bytes) {
-      const [input, output] = [environment.path(bytes, 'xml'), environment.path()];
+      const input = environment.path(bytes, 'xml');
+      const output = environment.path();
       const files = { input, output, at: NOW, sync: false };
       if (turn++ % 2 === 0) await counterSignXades({ ...files, signer });
       else await augmentXades({ ...files, format: 'Xades', to: 'LTA' }, environment.services);

@@ -29,7 +29,8 @@ export interface WithoutRoute {
 }
 
 /** References of a description to its components, and their names at the validator, which takes each by itself. */
-const [COMPONENT, NAMED] = ['"#/components/schemas/', '"/schemas/'];
+const COMPONENT = '"#/components/schemas/';
+const NAMED = '"/schemas/';
 
 export class AnswerBook {
   readonly #document: OpenApiDocument;

@@ -19,8 +19,11 @@ import { portalApi } from '../../http/portal/reference.ts';
 import { portalRoutes } from '../../http/portal/server.ts';
 
 export const SETTINGS = {
-  ...{ apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 },
-  ...{ host: '127.0.0.1', allowedHosts: ['*'] },
+  apiKeyHeader: 'X-API-Key',
+  cookieName: 'batch-auth',
+  maxUploadBytes: 1024,
+  host: '127.0.0.1',
+  allowedHosts: ['*'],
 };
 
 /** The description of the batch service, without a running service. */

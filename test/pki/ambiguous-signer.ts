@@ -42,7 +42,8 @@ export async function ambiguousSigner(): Promise<TestSigner> {
 function signedBy(signer: TestSigner): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-ambiguous-'));
   try {
-    const [input, output] = [join(folder, 'input'), join(folder, 'output')];
+    const input = join(folder, 'input');
+    const output = join(folder, 'output');
     writeFileSync(input, 'x');
     signFile({ format: 'Cades', input, output, signer, at: Date.now() });
     return readFileSync(output);

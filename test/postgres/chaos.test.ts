@@ -16,7 +16,13 @@ test('three nodes that are killed and suspended, with cut lines and a crashing d
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
   const { acknowledged, uploads, broken, takeOverMs, documents, repeats } = await runChaos(t, {
-    ...{ root, cluster, nodes: 3, requests: REQUESTS, faults: FAULTS, seed: 1, leaseSeconds: 3 },
+    root,
+    cluster,
+    nodes: 3,
+    requests: REQUESTS,
+    faults: FAULTS,
+    seed: 1,
+    leaseSeconds: 3,
     say: (text) => t.log(text),
   });
   t.log(`${documents} documents; ${repeats.calls} webhook calls and ${repeats.mails} mails came again.`);

@@ -166,7 +166,8 @@ export async function runChaos(
   };
   /** Waits until so many requests are acknowledged. */
   const reach = async (goal: number) => {
-    let [last, since] = [acknowledged, performance.now()];
+    let last = acknowledged;
+    let since = performance.now();
     while (acknowledged < goal) {
       await sleep(20);
       if (acknowledged > last) [last, since] = [acknowledged, performance.now()];

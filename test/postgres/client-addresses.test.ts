@@ -10,7 +10,9 @@ const SECRET = 'ab'.repeat(32);
 const PERMITS = 4;
 const WINDOW_SECONDS = 3600;
 /** Addresses of clients, as the balancer gives them. */
-const [ANN, BOB, EVE] = ['192.0.2.1', '192.0.2.2', '2001:db8:1:2::3'] as const;
+const ANN = '192.0.2.1';
+const BOB = '192.0.2.2';
+const EVE = '2001:db8:1:2::3';
 
 interface ClusterFixture {
   /** Undefined where PostgreSQL is not installed. */

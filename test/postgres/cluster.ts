@@ -137,15 +137,18 @@ export async function startServer(
   let pid: number | undefined;
   const start = async () => {
     const [command, args] = asServerUser(join(bin, 'postgres'), [
-      ...['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1'],
-      ...[
-        '-c',
-        `unix_socket_directories=${folder}`,
-        '-c',
-        'max_connections=400',
-        '-c',
-        'shared_buffers=64MB',
-      ],
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      `unix_socket_directories=${folder}`,
+      '-c',
+      'max_connections=400',
+      '-c',
+      'shared_buffers=64MB',
       ...(given.settings ?? []).flatMap((setting) => ['-c', setting]),
     ]);
     const log = openSync(join(folder, 'log'), 'a');
@@ -222,15 +225,16 @@ export async function startPooler(
     [
       '[databases]',
       `postgres = host=127.0.0.1 port=${server.port} user=sealwright dbname=postgres`,
-      ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'auth_type = any'],
-      ...[
-        'unix_socket_dir =',
-        'pool_mode = transaction',
-        'default_pool_size = 4',
-        'max_client_conn = 1000',
-        ...lines,
-        '',
-      ],
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'auth_type = any',
+      'unix_socket_dir =',
+      'pool_mode = transaction',
+      'default_pool_size = 4',
+      'max_client_conn = 1000',
+      ...lines,
+      '',
     ].join('\n'),
   );
   const { uid } = statSync(server.sockets);

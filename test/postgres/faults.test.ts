@@ -57,7 +57,13 @@ function scenario(title: string, check: (t: ExecutionContext, fixture: FaultFixt
         proxy,
         open: async (node, more) => {
           const store = await openPostgresStore({
-            ...{ url, schema, poolSize: 3, node, leaseSeconds: 5, clock: systemClock, log: SILENT },
+            url,
+            schema,
+            poolSize: 3,
+            node,
+            leaseSeconds: 5,
+            clock: systemClock,
+            log: SILENT,
             ...more,
           });
           opened.push(store);
@@ -399,8 +405,13 @@ scenario(
     const stale = suspended.commit(stepOf(A, 1, { settles: 'job/a/1/0' }));
     // The other node reaches the server past the proxy.
     const other = await openPostgresStore({
-      ...{ url: fixture.server.url, schema: fixture.schema, poolSize: 3, node: 'two', leaseSeconds: 5 },
-      ...{ clock: systemClock, log: SILENT },
+      url: fixture.server.url,
+      schema: fixture.schema,
+      poolSize: 3,
+      node: 'two',
+      leaseSeconds: 5,
+      clock: systemClock,
+      log: SILENT,
     });
     try {
       let taken: readonly { readonly key: string }[] = [];
@@ -510,7 +521,8 @@ scenario(
 );
 
 scenario('exactly one of two nodes that step an actor at the same revision commits', async (t, fixture) => {
-  const [one, two] = [await fixture.open('one'), await fixture.open('two')];
+  const one = await fixture.open('one');
+  const two = await fixture.open('two');
   for (let revision = 0; revision < 30; revision++) {
     const outcomes = await Promise.all(
       [one, two].map((store, at) =>

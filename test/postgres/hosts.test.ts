@@ -37,7 +37,13 @@ test.after.always(() => cluster?.remove());
 
 async function open(t: ExecutionContext, url: string, schema: string, node = 'one'): Promise<ActorStore> {
   const store = await openPostgresStore({
-    ...{ url, schema, node, poolSize: 3, leaseSeconds: 3, clock: systemClock, log: SILENT },
+    url,
+    schema,
+    node,
+    poolSize: 3,
+    leaseSeconds: 3,
+    clock: systemClock,
+    log: SILENT,
   });
   t.teardown(() => store.close());
   return store;
@@ -357,7 +363,7 @@ test.serial('the limit of a statement behind a pooler is that of its transaction
       [],
     );
     line.stallNext(marker);
-    const limited = { text: 'SELECT 7', ...{ query_timeout: 200 } };
+    const limited = { text: 'SELECT 7', query_timeout: 200 };
     await t.throwsAsync(query(limited), { message: 'Query read timeout' }, marker);
     t.deepEqual(
       sent.map((one) => (one as { readonly query_timeout?: number }).query_timeout),

@@ -77,7 +77,10 @@ const OPERATIONS: {
       await store.rows({ view: 'all', reverse, after: [round * 1000], limit: 10 });
       await store.rows({ view: 'state', prefix: ['Queued'], reverse, limit: 10 });
       await store.rows({
-        ...{ view: 'state', prefix: ['Queued'], reverse, limit: 10 },
+        view: 'state',
+        prefix: ['Queued'],
+        reverse,
+        limit: 10,
         after: ['Queued', idOf(round * 1000)],
       });
     }
@@ -344,8 +347,13 @@ test('no statement of a serving store reads a whole table, and each index of the
   t.teardown(() => client.end());
   const open = (node: string) =>
     openPostgresStore({
-      ...{ url: cluster.url, schema: SCHEMA, poolSize: 2, node },
-      ...{ leaseSeconds: 60, clock: systemClock, log: SILENT },
+      url: cluster.url,
+      schema: SCHEMA,
+      poolSize: 2,
+      node,
+      leaseSeconds: 60,
+      clock: systemClock,
+      log: SILENT,
     });
   // The first node takes over all effects and timers; the second one has none.
   const stores = [await open('one'), await open('two')];

@@ -68,7 +68,9 @@ async function createDocument(service: Service): Promise<string> {
   form.set('content', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
   const upload = (await (await portal(service, '/api/uploads', form)).json()) as { id: string };
   const signer = (name: string, step: number) => ({
-    ...{ type: 'Signer', step, allowElectronicSignature: true },
+    type: 'Signer',
+    step,
+    allowElectronicSignature: true,
     user: { name, email: `${name}@example.com`, identifier: name },
   });
   const made = await portal(service, '/api/documents', {

@@ -99,7 +99,13 @@ async function content(store: ActorStore) {
 
 async function open(t: ExecutionContext, url: string, schema: string, node = 'one'): Promise<ActorStore> {
   const store = await openPostgresStore({
-    ...{ url, schema, poolSize: 3, node, leaseSeconds: 5, clock: systemClock, log: SILENT },
+    url,
+    schema,
+    poolSize: 3,
+    node,
+    leaseSeconds: 5,
+    clock: systemClock,
+    log: SILENT,
   });
   t.teardown(() => store.close());
   return store;

@@ -26,7 +26,9 @@ function upload(node: Service, key: string, name: string, localAddress: string):
     const sent = request(
       `${node.url}/api/files`,
       {
-        ...{ method: 'POST', localAddress, agent: false },
+        method: 'POST',
+        localAddress,
+        agent: false,
         headers: { 'X-API-Key': key, 'Content-Type': `multipart/form-data; boundary=${boundary}` },
       },
       (answer) => {
@@ -161,9 +163,15 @@ test('permits are kept as long as the longest window, also one of several days',
   t.teardown(() => cluster.remove());
   const windowSeconds = 3 * 86_400;
   const store = await openPostgresStore({
-    ...{ url: cluster.url, schema: 'windows', poolSize: 2, statementTimeoutMs: 30_000 },
-    ...{ node: 'one', leaseSeconds: 10, longestWindowSeconds: windowSeconds },
-    ...{ clock: systemClock, log: SILENT },
+    url: cluster.url,
+    schema: 'windows',
+    poolSize: 2,
+    statementTimeoutMs: 30_000,
+    node: 'one',
+    leaseSeconds: 10,
+    longestWindowSeconds: windowSeconds,
+    clock: systemClock,
+    log: SILENT,
   });
   t.teardown(() => store.close());
   const take = (name: string) => store.nodes?.takePermit(name, 1, windowSeconds);

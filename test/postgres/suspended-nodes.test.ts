@@ -38,8 +38,12 @@ async function isSuspended(pid: number): Promise<boolean> {
 for (const point of casesOf(
   ['upload.synced', 'step.computed.before-commit', 'pool.sign.signed', 'pool.release.linked'],
   [
-    ...['upload.committed', 'effect.leased.before-run/sign', 'pool.sign.staged'],
-    ...['effect.done.before-outcome/sign', 'effect.leased.before-run/tidy', 'pool.tidy.removed'],
+    'upload.committed',
+    'effect.leased.before-run/sign',
+    'pool.sign.staged',
+    'effect.done.before-outcome/sign',
+    'effect.leased.before-run/tidy',
+    'pool.tidy.removed',
   ],
 )) {
   test.serial(`a node suspended at ${point} until others take its work leaves no file`, async (t) => {

@@ -52,8 +52,13 @@ export async function openTestStore(options: {
   if (URL === undefined) return (await import('@sealwright/runtime/lmdb')).openLmdbStore(options);
   const { openPostgresStore } = await import('@sealwright/runtime/postgres-parts');
   return openPostgresStore({
-    ...{ url: URL, schema: schemaOf(options.folder), poolSize: 4, node: 'test' },
-    ...{ leaseSeconds: LEASE_SECONDS, clock: systemClock, log: SILENT },
+    url: URL,
+    schema: schemaOf(options.folder),
+    poolSize: 4,
+    node: 'test',
+    leaseSeconds: LEASE_SECONDS,
+    clock: systemClock,
+    log: SILENT,
     ...(options.faults && { faults: options.faults }),
   });
 }

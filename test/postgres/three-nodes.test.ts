@@ -98,7 +98,9 @@ onNodes('a document is made, signed and concluded by calls that each reach anoth
   form.set('content', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
   const upload = await call<{ id: string }>(t, '/api/uploads', form);
   const signer = (name: string, step: number) => ({
-    ...{ type: 'Signer', step, allowElectronicSignature: true },
+    type: 'Signer',
+    step,
+    allowElectronicSignature: true,
     user: { name, email: `${name}@example.com`, identifier: name },
   });
   const [made] = await call<{ documentId: string }[]>(t, '/api/documents', {

@@ -72,13 +72,24 @@ async function startNode(
   definition: ActorDefinition,
 ): Promise<UpgradedNode> {
   const store = await openPostgresStore({
-    ...{ url, schema: 'upgrade', poolSize: 3, node: name, leaseSeconds: 5, info: { version } },
-    ...{ clock: systemClock, log: SILENT },
+    url,
+    schema: 'upgrade',
+    poolSize: 3,
+    node: name,
+    leaseSeconds: 5,
+    info: { version },
+    clock: systemClock,
+    log: SILENT,
   });
   const { migrated } = await migrateStore(store, [definition], SILENT, systemClock.now(), version);
   const clock = store.nodes?.clock ?? systemClock;
   const runtime = buildRuntime({
-    ...{ store, clock, ids: systemIds, log: SILENT, definitions: [definition], handlers: {} },
+    store,
+    clock,
+    ids: systemIds,
+    log: SILENT,
+    definitions: [definition],
+    handlers: {},
   });
   runtime.start();
   let stopping: Promise<void> | undefined;
@@ -156,8 +167,12 @@ test('once an upgrade is finished, nodes of the earlier version refuse to start 
   await again.stop();
 
   const finished = await run(freshFolder(), [
-    ...['store', 'finish-upgrade', `--backup=${backup}`, '--Runtime:Store=postgres'],
-    ...[`--Runtime:Postgres:Url=${cluster.url}`, '--Runtime:Postgres:Schema=upgrade'],
+    'store',
+    'finish-upgrade',
+    `--backup=${backup}`,
+    '--Runtime:Store=postgres',
+    `--Runtime:Postgres:Url=${cluster.url}`,
+    '--Runtime:Postgres:Schema=upgrade',
   ]);
   t.is(finished.code, 0, finished.err);
   await t.throwsAsync(start('one', '0.0.9'), {

@@ -70,7 +70,9 @@ test.before(async (t) => {
   const authority = await startAuthority();
   teardown(() => authority.close());
   const stamped = await localProfile(root, 0, 'stamped', authority.pki.signer('p-256'), {
-    ...{ Format: 'Cades', Level: 'T', 'Timestamp:Url': authority.timestampUrl },
+    Format: 'Cades',
+    Level: 'T',
+    'Timestamp:Url': authority.timestampUrl,
   });
   const start = (name: string, shift: number) =>
     Service.startOne(

@@ -7,7 +7,11 @@ import test from 'ava';
 import { generated, PROGRAMS, smoke } from './generated-clients.ts';
 
 const JAVA_PACKAGES = [
-  ...['jackson-core', 'jackson-databind', 'jackson-annotations', 'jsr305', 'geronimo-annotation-1.3-spec'],
+  'jackson-core',
+  'jackson-databind',
+  'jackson-annotations',
+  'jsr305',
+  'geronimo-annotation-1.3-spec',
 ];
 
 test('the clients for Java compile, and one pauses the pipeline', async (t) => {

@@ -175,7 +175,12 @@ test('after a stop, the effect that was to run alone does not begin', async (t) 
 test('of two isolated effects in progress at a crash, the one that began last runs alone next', (t) => {
   const path = join(folderFor(t), 'effects.json');
   const effect = (key: string): StoredEffect => ({
-    ...{ key, actor: T1, effect: { do: 'work' }, dueAt: 0, failures: 0, lastError: null },
+    key,
+    actor: T1,
+    effect: { do: 'work' },
+    dueAt: 0,
+    failures: 0,
+    lastError: null,
   });
   const live = (begun: readonly string[]) => {
     const journal = new CrashJournal(path, (error) => t.fail(String(error)));

@@ -64,7 +64,8 @@ async function serve(
   const [url] = (await once(output, 'line')) as [string];
   output.on('line', (line) => lines.push(line));
   return {
-    ...{ url, lines },
+    url,
+    lines,
     async stop() {
       child.kill();
       await once(child, 'exit');
@@ -116,12 +117,15 @@ test('a person signs in the page of the example, and the receiver of the example
   const events = join(folder, 'events.jsonl');
   const receiver = await serve(t, ['examples/webhook-receiver.mjs', events], { WEBHOOK_SECRET: SECRET });
   await shop.post(`/api/organizations/${shop.organizationId}/webhooks`, {
-    ...{ url: receiver.url, secret: SECRET, events: ['DocumentSigned'] },
+    url: receiver.url,
+    secret: SECRET,
+    events: ['DocumentSigned'],
   });
   const contract = join(folder, 'contract.pdf');
   writeFileSync(contract, SAMPLE.content);
   const website = await serve(t, ['examples/embedded-signing.mjs', contract], {
-    ...{ PORTAL_URL: portal.url, PORTAL_KEY: shop.key },
+    PORTAL_URL: portal.url,
+    PORTAL_KEY: shop.key,
   });
   const site = new URL(website.url).origin;
   const visited = await visit(t, portal.url, { locale: 'en-US' }, { alsoAsks: [site] });

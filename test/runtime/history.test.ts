@@ -302,7 +302,8 @@ test('an actor that was removed offline is reported, and one that ended is not',
 
 test('two exchanged lines, and an actor in the place of another, end the verification with a fault', async (t) => {
   const exchange = (tables: Tables) => {
-    const [second, third] = [line(tables, 'a', 2), line(tables, 'a', 3)];
+    const second = line(tables, 'a', 2);
+    const third = line(tables, 'a', 3);
     put(tables, 'a', 2, third);
     put(tables, 'a', 3, second);
   };
@@ -690,10 +691,15 @@ async function twoNodes(anchor = memoryAnchor()) {
   const database = new MemoryDatabase(clock);
   const open = (node: string) =>
     openMemoryNode({
-      ...{ database, clock, node, log: QUIET, leaseSeconds: 10 },
+      database,
+      clock,
+      node,
+      log: QUIET,
+      leaseSeconds: 10,
       link: (statement) => statement(),
     });
-  const [first, second] = [await open('first'), await open('second')];
+  const first = await open('first');
+  const second = await open('second');
   const { sealer } = await historyFixture(first, privateKey, anchor);
   first.nodes.follow({ committed: (step) => sealer.observe(step), adopted() {} });
   const write = async (store: ActorStore, id: string) => {

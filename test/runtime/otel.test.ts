@@ -36,7 +36,9 @@ function recorder() {
   const ended = (): readonly Ended[] =>
     exporter.getFinishedSpans().map((span) => ({
       ...span.spanContext(),
-      ...{ name: span.name, parent: span.parentSpanContext?.spanId, attributes: span.attributes },
+      name: span.name,
+      parent: span.parentSpanContext?.spanId,
+      attributes: span.attributes,
       errors: span.events.map(({ attributes }) => attributes?.['exception.type']),
     }));
   return { tracer: provider.getTracer('test'), ended, reset: () => exporter.reset() };
@@ -177,7 +179,8 @@ test.serial(
     t.deepEqual(
       ended()
         .map(({ name, parent, attributes }) => [
-          ...[name, nameOf.get(parent ?? '')],
+          name,
+          nameOf.get(parent ?? ''),
           ...[attributes['event.type'], attributes['actor.refusal']].filter((one) => one !== undefined),
         ])
         .sort(),

@@ -69,7 +69,9 @@ test('an alarm of the system clock fires and can be cancelled', async (t) => {
 
 test('ids are UUIDs of version 4, random from the system and repeatable from a seed', (t) => {
   t.regex(systemIds.uuid(), UUID4);
-  const [one, two, other] = [seededIds(7), seededIds(7), seededIds(8)];
+  const one = seededIds(7);
+  const two = seededIds(7);
+  const other = seededIds(8);
   const series = Array.from({ length: 1000 }, () => one.uuid());
   t.deepEqual(
     series,

@@ -1512,14 +1512,17 @@ test('a dry run of new definitions names what would fail in a store, and writes 
     'effect.no-handler letter 2 a: no handler for the effect "send"',
   ]);
   const throws = defineActor('letter', {
-    ...{ version: 1, effects: [send], machine: machineOf() },
+    version: 1,
+    effects: [send],
+    machine: machineOf(),
     names: () => {
       throw new Error('no name');
     },
   });
   t.deepEqual((await dryRun([throws, memo])).findings, ['actor.derived letter 2 a: in open: no name']);
   const newer = defineActor('letter', {
-    ...{ version: 1, effects: [send] },
+    version: 1,
+    effects: [send],
     machine: setup({ actions: { send: send.action } }).createMachine({
       initial: 'open',
       states: { open: {} },

@@ -128,7 +128,10 @@ async function runsAfter(
 ): Promise<readonly number[]> {
   const hourly = schedule('s', {
     ...(when as { everyMs: number }),
-    ...{ to: reporter, id: 'r', event: { type: 'RUN', what: 'a' }, missed },
+    to: reporter,
+    id: 'r',
+    event: { type: 'RUN', what: 'a' },
+    missed,
   });
   const kit = await testRuntime([reporter], { store: memory(), schedules: schedules([hourly]) });
   const begin = kit.clock.now();

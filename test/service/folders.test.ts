@@ -60,7 +60,8 @@ test('an input rewritten during its job stays, is recorded as event and metric, 
       portal.documents.size === count && (await service.count('AwaitingSigner')) === 1 ? true : undefined,
     );
   const path = join(root, 'input', 'a.pdf');
-  const [before, after] = [samplePdf(4_000, 'before'), samplePdf(5_000, 'after')];
+  const before = samplePdf(4_000, 'before');
+  const after = samplePdf(5_000, 'after');
   await writeFile(path, before);
   await waiting(1);
   await writeFile(join(root, 'input', '.next'), after);

@@ -44,8 +44,15 @@ test('readiness says of each changed key file whether the next start could load 
   const keys = { source: 'Pfx', path, password: 'secret' } as const;
   const onDisk = keyOnDisk({ keys, path, files: `${path} (Signing:Certificate)`, development: false }, clock);
   const profile: Profile = {
-    ...{ method: 'Local', verify: true, encrypt: false, name: 'default' as ProfileName, format: undefined },
-    ...{ signer: pki().signer('p-256'), anchors: [], validTo: now + DAY, certificate: 'CN=Ann' },
+    method: 'Local',
+    verify: true,
+    encrypt: false,
+    name: 'default' as ProfileName,
+    format: undefined,
+    signer: pki().signer('p-256'),
+    anchors: [],
+    validTo: now + DAY,
+    certificate: 'CN=Ann',
   };
   const probe = profilesProbe(new Profiles([profile]), clock, onDisk);
   const check = async () => {

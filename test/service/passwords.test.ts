@@ -13,7 +13,8 @@ import { localProfile } from './signing/profiles.ts';
 const PASSWORD = 'Geheimnis-für-Tests-42';
 
 async function encryptedPdf(folder: string): Promise<Buffer> {
-  const [clear, path] = [join(folder, 'clear.pdf'), join(folder, 'encrypted.pdf')];
+  const clear = join(folder, 'clear.pdf');
+  const path = join(folder, 'encrypted.pdf');
   await writeFile(clear, samplePdf());
   await runTool('qpdf', [
     '--password-mode=unicode',

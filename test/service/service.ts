@@ -126,7 +126,8 @@ export class Service {
         if (BUCKET === undefined) return Service.startOne(t, { ...rest, settings: { ...settings, ...name } });
         const root = await diskOfNode(t, rest.root);
         return Service.startOne(t, {
-          ...{ ...rest, root },
+          ...rest,
+          root,
           settings: { ...storeSettings(rest.root), ...settings, ...name },
         });
       }),

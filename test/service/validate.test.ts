@@ -81,7 +81,8 @@ test.serial(
     const form = await fetch(`${service.url}/validate`, { headers: { 'X-API-Key': key } });
     t.regex(await form.text(), /action="\/api\/validate"/);
 
-    const [content, enveloping] = [join(root, 'content.pdf'), join(root, 'content.pdf.p7m')];
+    const content = join(root, 'content.pdf');
+    const enveloping = join(root, 'content.pdf.p7m');
     await writeFile(content, samplePdf());
     const signer = pki().signer('p-256');
     signFile({ format: 'Cades', input: content, output: enveloping, signer, at: Date.now() });
@@ -112,7 +113,8 @@ test.serial('a detached signature is validated over the content parts that follo
   const settings = { 'Signing:Trust:Roots:0': pki().rootFile, 'Signing:Trust:Revocation': 'None' };
   const service = await Service.start(t, { root, settings });
   const key = await service.key();
-  const [input, output] = [join(root, 'order.txt'), join(root, 'order.p7s')];
+  const input = join(root, 'order.txt');
+  const output = join(root, 'order.p7s');
   await writeFile(input, 'ten pieces');
   const signer = pki().signer('p-256');
   signFile({ format: 'Cades', input, output, signer, at: Date.now(), cades: { detached: true } });

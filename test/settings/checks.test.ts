@@ -224,8 +224,13 @@ test('weak choices are accepted with a warning', (t) => {
   t.deepEqual(database('db.example.org/sealwright?sslmode=verify-full'), []);
   t.deepEqual(database('127.0.0.1:5432,[fd00::2]:5432/x'), ['Runtime:Postgres:Url']);
   for (const local of [
-    ...['127.0.0.1:5433/x', '[::1]/x', 'LOCALHOST/x', '%2Frun%2Fpostgresql/x', '/x?host=/run/postgresql'],
-    ...['127.0.0.1:1,[::1]:2/x', 'a,b/x?sslmode=require'],
+    '127.0.0.1:5433/x',
+    '[::1]/x',
+    'LOCALHOST/x',
+    '%2Frun%2Fpostgresql/x',
+    '/x?host=/run/postgresql',
+    '127.0.0.1:1,[::1]:2/x',
+    'a,b/x?sslmode=require',
   ])
     t.deepEqual(database(local), [], local);
 });

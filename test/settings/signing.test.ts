@@ -26,7 +26,9 @@ const REMOTE = { Method: 'RemoteSigner' };
 const MISSING = 'LEFT OUT';
 const SHOWN = 'Pades:Appearance';
 const VISIBLE = {
-  ...{ Format: 'Pades', [`${SHOWN}:Width`]: '200', [`${SHOWN}:Height`]: '10%' },
+  Format: 'Pades',
+  [`${SHOWN}:Width`]: '200',
+  [`${SHOWN}:Height`]: '10%',
   [`${SHOWN}:Lines:0`]: 'by {signer}',
 };
 
@@ -270,7 +272,8 @@ test('a profile without a format is for files of all formats, and takes the memb
     t.is(signing.profiles[0]?.format, 'Auto');
   }
   t.deepEqual(faultyKeys({ argv: profiles({ ...members, Format: 'Cades' }) }), [
-    ...['Signing:Profiles:0:Xades:Place', 'Signing:Profiles:0:Pades:Certification'],
+    'Signing:Profiles:0:Xades:Place',
+    'Signing:Profiles:0:Pades:Certification',
     'Signing:Profiles:0:Overrides:0',
   ]);
 });

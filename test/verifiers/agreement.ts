@@ -99,7 +99,8 @@ async function accepted(judge: Judge, path: string, folder: string): Promise<boo
     case 'openssl': {
       if (!path.endsWith('.pdf')) return (await opensslCms({ signature: path, ca })).ok;
       const [newest] = rawSignatures(path).slice(-1);
-      const [signature, content] = [join(folder, 'signature.der'), join(folder, 'content.bin')];
+      const signature = join(folder, 'signature.der');
+      const content = join(folder, 'content.bin');
       writeFileSync(signature, newest?.signature ?? '');
       writeFileSync(content, newest?.content ?? '');
       return (await opensslCms({ signature, content, ca })).ok;
@@ -116,7 +117,8 @@ async function passes(path: string, format: SignatureFormat): Promise<boolean> {
 export async function compareValidators(selection: Selection): Promise<AgreementResult> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-agreement-'));
   const rows = new Map<string, Agreement>();
-  const [refused, falseAccepts]: [string[], string[]] = [[], []];
+  const refused: string[] = [];
+  const falseAccepts: string[] = [];
   let files = 0;
   try {
     for await (const { name, format, bytes, mutool = true } of sources(selection)) {

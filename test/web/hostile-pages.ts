@@ -110,31 +110,49 @@ const ADDRESSES = {
 
 function signingViews(): readonly (readonly [name: string, view: SigningPageView])[] {
   const document = {
-    ...{ id: 'd', key: 'K', name: HOSTILE, description: HOSTILE, mimeType: 'application/pdf' },
-    ...{ isEnvelope: false, organizationName: HOSTILE, expirationDate: 1_780_000_000_000 },
-    ...{
-      attachments: [{ id: HOSTILE, name: HOSTILE }],
-      isNewVersion: true,
-      warnings: [{ code: 'pdf.hidden-look', object: HOSTILE, message: HOSTILE }],
-      version: 2,
-      statusReason: HOSTILE,
-      endedBy: HOSTILE,
-      changedAt: 0 as never,
-    },
+    id: 'd',
+    key: 'K',
+    name: HOSTILE,
+    description: HOSTILE,
+    mimeType: 'application/pdf',
+    isEnvelope: false,
+    organizationName: HOSTILE,
+    expirationDate: 1_780_000_000_000,
+    attachments: [{ id: HOSTILE, name: HOSTILE }],
+    isNewVersion: true,
+    warnings: [{ code: 'pdf.hidden-look', object: HOSTILE, message: HOSTILE }],
+    version: 2,
+    statusReason: HOSTILE,
+    endedBy: HOSTILE,
+    changedAt: 0 as never,
   };
   const participants = [
     { name: HOSTILE, type: 'Signer', status: 'Pending', isYou: true },
     { name: null, type: 'Approver', status: 'Completed', isYou: false },
   ];
   const action = {
-    ...{ flowActionId: 'f', userId: 'u', type: 'Signer', title: HOSTILE, allowElectronicSignature: true },
-    ...{ participant: { name: HOSTILE, email: HOSTILE, identifier: null }, marks: [] },
-    ...{ codes: [{ channel: 'Email', to: HOSTILE }], initialsMode: 'Optional' },
+    flowActionId: 'f',
+    userId: 'u',
+    type: 'Signer',
+    title: HOSTILE,
+    allowElectronicSignature: true,
+    participant: { name: HOSTILE, email: HOSTILE, identifier: null },
+    marks: [],
+    codes: [{ channel: 'Email', to: HOSTILE }],
+    initialsMode: 'Optional',
   };
   const ready = { state: 'ready', document, action, participants, embedOrigins: [HOSTILE] };
   const states = [
-    ...['waiting-for-turn', 'done', 'refused', 'canceled', 'expired', 'concluded', 'deleted'],
-    ...['processing', 'ticket-expired', 'unknown'],
+    'waiting-for-turn',
+    'done',
+    'refused',
+    'canceled',
+    'expired',
+    'concluded',
+    'deleted',
+    'processing',
+    'ticket-expired',
+    'unknown',
   ];
   const views: [string, object][] = [
     ['sign', ready],
@@ -165,17 +183,36 @@ function record(): ValidationRecord {
   };
   const stamp = { displayName: HOSTILE, genTime: 1_780_000_000_000, validityStart: null, validityEnd: null };
   const signature = {
-    ...{ subjectName: HOSTILE, emailAddress: HOSTILE, issuerName: HOSTILE, identifier: HOSTILE },
-    ...{ companyName: HOSTILE, companyIdentifier: HOSTILE, isElectronic: false, isTimestamp: false },
-    ...{ signingTime: 1_780_000_000_000, certificateThumbprint: HOSTILE },
-    ...{ validityStart: 1_700_000_000_000, validityEnd: 1_790_000_000_000 },
-    ...{ signatureTimestamps: [stamp, stamp], archiveTimestamps: [stamp] },
-    ...{ validationResults: results, evidences: null },
+    subjectName: HOSTILE,
+    emailAddress: HOSTILE,
+    issuerName: HOSTILE,
+    identifier: HOSTILE,
+    companyName: HOSTILE,
+    companyIdentifier: HOSTILE,
+    isElectronic: false,
+    isTimestamp: false,
+    signingTime: 1_780_000_000_000,
+    certificateThumbprint: HOSTILE,
+    validityStart: 1_700_000_000_000,
+    validityEnd: 1_790_000_000_000,
+    signatureTimestamps: [stamp, stamp],
+    archiveTimestamps: [stamp],
+    validationResults: results,
+    evidences: null,
   };
   return {
-    ...{ id: 'd', name: HOSTILE, filename: HOSTILE, mimeType: HOSTILE, status: 'Concluded' },
-    ...{ creationDate: 1_780_000_000_000, updateDate: 1_780_000_000_000, createdBy: { name: HOSTILE } },
-    ...{ isEnvelope: false, isFile: true, type: null, signatureType: null },
+    id: 'd',
+    name: HOSTILE,
+    filename: HOSTILE,
+    mimeType: HOSTILE,
+    status: 'Concluded',
+    creationDate: 1_780_000_000_000,
+    updateDate: 1_780_000_000_000,
+    createdBy: { name: HOSTILE },
+    isEnvelope: false,
+    isFile: true,
+    type: null,
+    signatureType: null,
     signers: [
       signature,
       { ...signature, isElectronic: true, signingTime: null, emailAddress: null },
@@ -194,10 +231,20 @@ function report(): Parameters<typeof ReportView>[0]['report'] {
   };
   const stamp = { kind: HOSTILE, genTime: 0, displayName: HOSTILE, indication: 'INDETERMINATE' };
   const signature = {
-    ...{ name: HOSTILE, indication: 'TOTAL-FAILED', subIndication: HOSTILE, isTimestamp: false },
-    ...{ certificate: { subjectName: HOSTILE, issuerName: HOSTILE }, signingTime: 0, bestTime: 0 },
-    ...{ level: HOSTILE, scope: { description: HOSTILE }, reason: HOSTILE, location: HOSTILE },
-    ...{ timestamps: [stamp], changes: [{ revision: 1, description: HOSTILE, permitted: false }], results },
+    name: HOSTILE,
+    indication: 'TOTAL-FAILED',
+    subIndication: HOSTILE,
+    isTimestamp: false,
+    certificate: { subjectName: HOSTILE, issuerName: HOSTILE },
+    signingTime: 0,
+    bestTime: 0,
+    level: HOSTILE,
+    scope: { description: HOSTILE },
+    reason: HOSTILE,
+    location: HOSTILE,
+    timestamps: [stamp],
+    changes: [{ revision: 1, description: HOSTILE, permitted: false }],
+    results,
   };
   const signatures = [{ ...signature, counterSignatures: [{ ...signature, counterSignatures: [] }] }];
   return { indication: 'TOTAL-FAILED', format: HOSTILE, signatures, results } as unknown as Parameters<
@@ -208,26 +255,40 @@ function report(): Parameters<typeof ReportView>[0]['report'] {
 /** Pages of an administrator, each with its refused forms. */
 function accountPages(): readonly (readonly [name: string, html: string])[] {
   const page: AccountPage = {
-    ...{ words: pageTexts('en'), texts: TEXTS.en.account, culture: undefined, theme: undefined },
-    ...{ path: '/organization', address: '/organization' },
+    words: pageTexts('en'),
+    texts: TEXTS.en.account,
+    culture: undefined,
+    theme: undefined,
+    path: '/organization',
+    address: '/organization',
   };
   const user = {
-    ...{ id: 'u', name: HOSTILE, email: HOSTILE, role: 'administrator', formToken: HOSTILE },
+    id: 'u',
+    name: HOSTILE,
+    email: HOSTILE,
+    role: 'administrator',
+    formToken: HOSTILE,
     tenant: { organization: { id: 'o', name: HOSTILE } },
   } as unknown as SignedInUser;
   const names = ['name', 'email', 'role', 'expiry', 'url', 'authType', 'origins', 'subject', 'introduction'];
   const looks = ['primaryColor', 'headerColor', 'redirectOrigins', 'redirectUrl'];
   const values = Object.fromEntries([...names, ...looks].map((name) => [name, HOSTILE]));
   const refused = (action: string, field: string | undefined): AccountNotice => ({
-    ...{ kind: 'bad', text: HOSTILE },
+    kind: 'bad',
+    text: HOSTILE,
     form: { action, values, faults: field === undefined ? {} : { [field]: HOSTILE } },
   });
   const member = { id: 'm', name: HOSTILE, email: HOSTILE, accessProfile: {} };
   const application = { id: 'a', name: HOSTILE, role: 'Normal', keys: [] } as never;
   const folders = { offered: [{ id: HOSTILE, name: HOSTILE }], names: new Map(), hasMore: false };
   const webhook = {
-    ...{ id: 'w', url: HOSTILE, authType: 'NoAuth', isSigned: true, isDisabled: true },
-    ...{ disabledReason: HOSTILE, events: null },
+    id: 'w',
+    url: HOSTILE,
+    authType: 'NoAuth',
+    isSigned: true,
+    isDisabled: true,
+    disabledReason: HOSTILE,
+    events: null,
   };
   const attempt = { date: 0, status: null, milliseconds: 1, error: HOSTILE, response: HOSTILE };
   const delivery = {
@@ -240,27 +301,28 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   };
   const organization = (notice: AccountNotice) =>
     organizationPage(page, user, {
-      ...{ organization: { embedOrigins: [HOSTILE] }, webhooks: [webhook] as never, eventTypes: [HOSTILE] },
-      ...{
-        deliveries: { items: [delivery], totalCount: 1 } as never,
-        status: undefined,
-        offset: 0,
-        limit: 20,
-        now: 0,
-      },
+      organization: { embedOrigins: [HOSTILE] },
+      webhooks: [webhook] as never,
+      deliveries: { items: [delivery], totalCount: 1 } as never,
+      status: undefined,
+      offset: 0,
+      limit: 20,
+      now: 0,
       notice,
     });
   const branding = (notice: AccountNotice) =>
     brandingPage(page, user, {
       branding: {
-        ...{ logo: null, primaryColor: HOSTILE, headerColor: null, redirectUrl: null },
-        ...{ redirectOrigins: [HOSTILE], mailTexts: {} },
+        logo: null,
+        primaryColor: HOSTILE,
+        headerColor: null,
+        redirectUrl: null,
+        redirectOrigins: [HOSTILE],
+        mailTexts: {},
       } as never,
-      ...{
-        kind: 'pending',
-        preview: { subject: HOSTILE, text: HOSTILE, html: HOSTILE },
-        placeholders: [HOSTILE],
-      },
+      kind: 'pending',
+      preview: { subject: HOSTILE, text: HOSTILE, html: HOSTILE },
+      placeholders: [HOSTILE],
       notice,
     } as never);
   const users = (notice: AccountNotice) =>
@@ -277,33 +339,54 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   const filters = { show: '', q: HOSTILE, status: '', folder: HOSTILE, from: HOSTILE, to: '', order: '' };
   const person = { name: HOSTILE, state: 'waiting', opened: null, isMailReturned: false };
   const item = {
-    ...{ id: HOSTILE, name: HOSTILE, status: 'Pending', folder: HOSTILE, creator: HOSTILE, updateDate: 0 },
-    ...{ expirationDate: 0, people: [person], hasSignature: false, pendingActions: [] },
+    id: HOSTILE,
+    name: HOSTILE,
+    status: 'Pending',
+    folder: HOSTILE,
+    creator: HOSTILE,
+    updateDate: 0,
+    expirationDate: 0,
+    people: [person],
+    hasSignature: false,
+    pendingActions: [],
   };
   const documents = (show: string) =>
     documentsPage(page, user, {
-      ...{ language: 'en', culture: 'en', now: 0, texts: { list, statuses, newDocument }, words: {} },
-      ...{ filters: { ...filters, show }, counts: {}, items: [item], totalCount: 1, isFirst: false },
-      ...{ drafts: [{ id: HOSTILE, name: HOSTILE, updateDate: 0, mayChange: true }], draftsCount: 1 },
-      ...{ maySend: true, formToken: HOSTILE },
-      ...{ folders: [{ id: HOSTILE, name: HOSTILE }], next: HOSTILE },
+      language: 'en',
+      culture: 'en',
+      now: 0,
+      texts: { list, statuses, newDocument },
+      words: {},
+      filters: { ...filters, show },
+      counts: {},
+      items: [item],
+      totalCount: 1,
+      isFirst: false,
+      drafts: [{ id: HOSTILE, name: HOSTILE, updateDate: 0, mayChange: true }],
+      draftsCount: 1,
+      maySend: true,
+      formToken: HOSTILE,
+      folders: [{ id: HOSTILE, name: HOSTILE }],
+      next: HOSTILE,
     } as never);
   const template = { id: 't', version: 1, name: HOSTILE } as never;
   const leftOut = { hidden: HOSTILE, empty: HOSTILE };
   const table = { columns: [HOSTILE], rows: [[HOSTILE]], leftOut };
   const preview = {
-    ...{
-      given: table,
-      columns: [HOSTILE],
-      known: [{ column: HOSTILE, role: HOSTILE, text: HOSTILE }],
-      table,
-    },
+    given: table,
+    columns: [HOSTILE],
+    known: [{ column: HOSTILE, role: HOSTILE, text: HOSTILE }],
+    table,
     faults: [{ row: 1, code: HOSTILE, text: HOSTILE }],
   };
   const file = { id: HOSTILE, name: HOSTILE, contentType: HOSTILE };
   const refusal = new PortalRefusal('InvalidGenerationFile', HOSTILE);
   const generation = {
-    ...{ id: HOSTILE, status: 'Error', totalDocumentsCount: 1, initializedCount: 0, refusedRowsCount: 1 },
+    id: HOSTILE,
+    status: 'Error',
+    totalDocumentsCount: 1,
+    initializedCount: 0,
+    refusedRowsCount: 1,
     error: { message: HOSTILE },
   } as never;
   const rows = [{ row: 1, status: 'Refused', documentIds: [HOSTILE], error: { message: HOSTILE } }];
@@ -314,13 +397,11 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     [
       'bulk results',
       bulkResultPage(page, user, {
-        ...{
-          template,
-          generation,
-          rows: { items: rows, totalCount: 1 } as never,
-          offset: 1,
-          mayCancel: true,
-        },
+        template,
+        generation,
+        rows: { items: rows, totalCount: 1 } as never,
+        offset: 1,
+        mayCancel: true,
       }),
     ],
     ['refusal of no field', users(refused(`${path}/users`, undefined))],
@@ -329,7 +410,10 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     [
       'refused key',
       applicationPage(page, user, application, {
-        ...{ folders, now: 0, made: HOSTILE, notice: refused(`${path}/applications/a/keys`, 'expiry') },
+        folders,
+        now: 0,
+        made: HOSTILE,
+        notice: refused(`${path}/applications/a/keys`, 'expiry'),
       }),
     ],
     ['refused webhook', organization(refused(`${path}/webhooks`, 'url'))],

@@ -80,9 +80,17 @@ test('a duration has no 60 seconds, and the intervals of a chart name their zone
 
 test('each node is shown with its state, version, load and when it was heard, lost ones first', (t) => {
   const node = {
-    ...{ version: '1.2.0', isThis: false, startedAt: '2026-05-26T15:42:11.000Z', silentMs: 900 },
-    ...{ leaseMs: 15_000, session: 1, draining: false, leases: ['pipeline'], effectsInFlight: 3 },
-    ...{ lagMs: 1, storeMs: 2 },
+    version: '1.2.0',
+    isThis: false,
+    startedAt: '2026-05-26T15:42:11.000Z',
+    silentMs: 900,
+    leaseMs: 15_000,
+    session: 1,
+    draining: false,
+    leases: ['pipeline'],
+    effectsInFlight: 3,
+    lagMs: 1,
+    storeMs: 2,
   };
   const data = {
     nodes: [
@@ -90,10 +98,14 @@ test('each node is shown with its state, version, load and when it was heard, lo
       { ...node, name: 'b', draining: true, version: '1.1.0', effectsInFlight: 1 },
       { ...node, name: 'c', silentMs: 15_001, leases: [], effectsInFlight: 0 },
     ],
-    ...{ eventLoopDelay: { p50Ms: 1, p99Ms: 1, maxMs: 1 }, effectsInFlight: 3, eventLoopUtilisation: 0 },
+    eventLoopDelay: { p50Ms: 1, p99Ms: 1, maxMs: 1 },
+    effectsInFlight: 3,
+    eventLoopUtilisation: 0,
     pool: { threads: 1, busy: 0, waiting: 0, utilisation: 0, stalled: [] },
-    ...{ store: { engine: 'PostgreSQL', bytes: null }, memory: { residentBytes: 1, heapBytes: 1 } },
-    ...{ shards: [], uptimeSeconds: 1 },
+    store: { engine: 'PostgreSQL', bytes: null },
+    memory: { residentBytes: 1, heapBytes: 1 },
+    shards: [],
+    uptimeSeconds: 1,
   } satisfies Runtime;
   const text = renderToString(createElement(RuntimeView, { data }));
   const [, body = ''] = /<tbody id="nodes">(.*?)<\/tbody>/.exec(text) ?? [];

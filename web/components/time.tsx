@@ -28,7 +28,10 @@ function formatsOf(locale: string) {
     exact: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }),
     day: new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }),
     clock: new Intl.DateTimeFormat(locale, {
-      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
     }),
   };
 }

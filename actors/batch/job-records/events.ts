@@ -87,7 +87,9 @@ export class EventLog {
     const { store } = this.runtime;
     const counted = (kind: string) => counters[`events/${kind}`] ?? 0;
     const lists = kinds.map((kind) => ({
-      ...{ view: 'events-by', kind: SYSTEM_EVENT, prefix: [kind] },
+      view: 'events-by',
+      kind: SYSTEM_EVENT,
+      prefix: [kind],
       total: counted(kind),
     }));
     const total = Object.values(counters).reduce((sum, count) => sum + count, 0);

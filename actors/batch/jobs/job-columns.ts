@@ -77,7 +77,12 @@ type Facts = Pick<JobRow, 'format' | 'source' | 'folder' | 'fileName'> & {
 type ListFilter = JobFilter & { readonly errorCode?: string | undefined };
 
 /** Columns of codes. */
-const [STATE, PROFILE, FORMAT, SOURCE, FOLDER, ERROR_CODE] = [0, 1, 2, 3, 4, 5] as const;
+const STATE = 0;
+const PROFILE = 1;
+const FORMAT = 2;
+const SOURCE = 3;
+const FOLDER = 4;
+const ERROR_CODE = 5;
 /** The column of texts. */
 const FILE_NAME = 0;
 
@@ -184,8 +189,11 @@ async function* readJobs(store: Pick<ActorStore, 'rows'>, ranges: readonly JobRa
     ranges.map(
       ({ profile, state, ...bounds }) =>
         new OrderedRows(store, {
-          ...{ view: VIEW, prefix: [profile, state], newestFirst: false },
-          ...{ expected: FIRST_ROWS, ...bounds },
+          view: VIEW,
+          prefix: [profile, state],
+          newestFirst: false,
+          expected: FIRST_ROWS,
+          ...bounds,
         }),
     ),
     false,
@@ -259,7 +267,8 @@ async function* changedJobs(
 
 function groupsOf(filter: ListFilter): readonly (readonly Condition[])[] {
   const { statuses, formats = [], sources = [], errorCode, fileName } = filter;
-  const [profile, folder] = [filter.profile?.toLowerCase(), filter.folder?.toLowerCase()];
+  const profile = filter.profile?.toLowerCase();
+  const folder = filter.folder?.toLowerCase();
   const groups: (readonly Condition[])[] = [];
   const require = (codes: number, passes: (text: string | null) => boolean) =>
     groups.push([{ codes, passes }]);

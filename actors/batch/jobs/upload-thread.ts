@@ -150,7 +150,8 @@ export class UploadThread {
   }
 
   #send(): void {
-    const [stores, renames] = [this.#stores, this.#renames];
+    const stores = this.#stores;
+    const renames = this.#renames;
     this.#stores = [];
     this.#renames = [];
     if (this.#worker === undefined) {

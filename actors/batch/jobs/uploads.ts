@@ -279,8 +279,18 @@ const FULL_PAUSE_MS = 10_000;
 
 /** Codes of a folder that is missing, failing or may not be written, and of too many open files. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
-  ...['EROFS', 'EPERM', 'EACCES', 'ENOENT', 'EMFILE', 'ENFILE'],
-  ...['EIO', 'ESTALE', 'ENXIO', 'ENODEV', 'ETIMEDOUT', 'EHOSTDOWN'],
+  'EROFS',
+  'EPERM',
+  'EACCES',
+  'ENOENT',
+  'EMFILE',
+  'ENFILE',
+  'EIO',
+  'ESTALE',
+  'ENXIO',
+  'ENODEV',
+  'ETIMEDOUT',
+  'EHOSTDOWN',
 ]);
 
 /** Converts a refusal of the disk, or of any sync, to a retryable error. */

@@ -89,7 +89,8 @@ export class Authorities {
     const { clock, ids, log } = this.runtime;
     const authority = createTimestampAuthority({
       ...settings,
-      ...{ transport, retries: 0 },
+      transport,
+      retries: 0,
       now: () => clock.now(),
       wait: (ms) => clock.sleep(ms),
       random: (length) => Buffer.from(ids.bytes(length)),

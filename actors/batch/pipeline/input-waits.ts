@@ -102,7 +102,8 @@ export class InputWaits {
   #begun(bucket: string, originalPath: string): Outage {
     const { clock, log } = this.runtime;
     const outage: Outage = {
-      ...{ originalPath, folders: new Set() },
+      originalPath,
+      folders: new Set(),
       breaker: new CircuitBreaker(
         clock,
         async () => {
@@ -111,7 +112,8 @@ export class InputWaits {
         (isOpen) => {
           if (isOpen)
             return log.warn('The bucket of an input is away. Its jobs wait, and it is probed.', {
-              ...{ Bucket: bucket, Error: outage.breaker.open?.reason },
+              Bucket: bucket,
+              Error: outage.breaker.open?.reason,
             });
           log.info('The bucket of an input is back.', { Bucket: bucket });
           this.#outages.delete(bucket);

@@ -65,8 +65,13 @@ export function createBucketFiles(
     const fileName = names.pop() ?? '';
     if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) return 'unusable';
     return {
-      ...{ path: bucketPath(bucket, key), fileName, subfolder: names.join('/') },
-      ...{ size: length, mtimeMs: modifiedAt, etag, seen: 'sweep' },
+      path: bucketPath(bucket, key),
+      fileName,
+      subfolder: names.join('/'),
+      size: length,
+      mtimeMs: modifiedAt,
+      etag,
+      seen: 'sweep',
     };
   };
 }
@@ -255,8 +260,11 @@ class WatchedBucket implements WatchedFolder {
     const { source, settings, log, name } = this.options;
     const { buckets, bucket, prefix } = source;
     const { objects, next } = await buckets.list(bucket, {
-      ...{ prefix, recursive: settings.recursive ?? false },
-      ...{ next: this.#next, after: this.#after, signal: this.#stopping.signal },
+      prefix,
+      recursive: settings.recursive ?? false,
+      next: this.#next,
+      after: this.#after,
+      signal: this.#stopping.signal,
     });
     if (this.#failures > 0 || !this.#state.exists)
       log.info('An input bucket is listed.', { Folder: name, Path: this.path });
@@ -307,7 +315,9 @@ class WatchedBucket implements WatchedFolder {
       this.#isStoreAway = isRetryable(error) && code !== 'input.unreadable';
       if (this.#troubles === 0)
         log.warn('An object of an input bucket is not taken; it is offered again.', {
-          ...{ Folder: name, Path: file.path, Error: message },
+          Folder: name,
+          Path: file.path,
+          Error: message,
         });
       this.#troubled(`${file.path} is not taken: ${message}`);
     }

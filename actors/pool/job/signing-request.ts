@@ -122,7 +122,10 @@ function shownBy(
       height: extent('height'),
     },
     lines: filledLines(lines, {
-      ...{ reason, location, contactInfo, profile },
+      reason,
+      location,
+      contactInfo,
+      profile,
       signer: holderName(readCertificate(certificate)),
       date: shownTime(at, choice.timeZone),
       file: fileName,
@@ -137,7 +140,9 @@ const CERTIFICATION_LEVELS: { readonly [text: string]: 1 | 2 | 3 } = { 1: 1, 2: 
 /** `2026-11-26 10:07:48 -03:00`, in the time zone. */
 function shownTime(at: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('sv-SE', {
-    ...{ timeZone, dateStyle: 'short', timeStyle: 'medium' },
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
   }).format(at);
   const zone = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
     .formatToParts(at)

@@ -72,7 +72,10 @@ function signSeries(
     return { at, pades: { ...form?.pades, ...(pages !== undefined && { content: pages }) } };
   });
   const request = {
-    ...{ input: rebuild.original, output, signer, level },
+    input: rebuild.original,
+    output,
+    signer,
+    level,
     ...(digest !== undefined && { digest }),
     ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),

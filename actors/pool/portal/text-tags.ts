@@ -176,7 +176,8 @@ function* tagsOf(
       const piece = pieces[at];
       if (piece === undefined || piece.start >= end) break;
       visits.pieces += 1;
-      const [from, to] = [match.index - piece.start, end - piece.start];
+      const from = match.index - piece.start;
+      const to = end - piece.start;
       for (const index of piece.widths.keys()) {
         if (piece.offsets[index] === undefined) visits.letters += piece.text.length;
         const corners = cornersOf(piece, from, to, index, toShown);
@@ -196,7 +197,8 @@ function isShown({ place }: TextTag): boolean {
 function boxAround(points: readonly Point[]): Omit<TextTag['place'], 'pageNumber'> {
   const xs = points.map(([x = 0]) => x);
   const ys = points.map(([, y = 0]) => y);
-  const [topLeftX, topLeftY] = [Math.min(...xs), Math.min(...ys)];
+  const topLeftX = Math.min(...xs);
+  const topLeftY = Math.min(...ys);
   return { topLeftX, topLeftY, width: Math.max(...xs) - topLeftX, height: Math.max(...ys) - topLeftY };
 }
 
@@ -215,7 +217,8 @@ function cornersOf(
 ): readonly Point[] {
   const { text, width, transform } = piece;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;
-  const [along, up] = [Math.hypot(a, b) || 1, Math.hypot(c, d) || 1];
+  const along = Math.hypot(a, b) || 1;
+  const up = Math.hypot(c, d) || 1;
   const offsets = offsetsOf(piece, index);
   const total = offsets.at(-1) ?? 0;
   const offset = (at: number) => ((offsets[Math.max(0, Math.min(at, text.length))] ?? 0) / total) * width;

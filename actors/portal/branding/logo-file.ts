@@ -31,7 +31,9 @@ export function cleanLogo(given: Buffer): Logo {
   const { bytes, width, height } = isPng ? cleanPng(given) : cleanJpeg(given);
   return {
     contentType: isPng ? 'image/png' : 'image/jpeg',
-    ...{ width, height, bytes: bytes.toString('base64') },
+    width,
+    height,
+    bytes: bytes.toString('base64'),
     digest: createHash('sha256').update(bytes).digest('hex').slice(0, 16),
   };
 }

@@ -39,7 +39,9 @@ export async function recordAction(
     system.send(documentAddress(context.id), {
       type: 'RECORD',
       ...record,
-      ...{ detail, flowActionId, emailAddress },
+      detail,
+      flowActionId,
+      emailAddress,
     }),
   );
 }

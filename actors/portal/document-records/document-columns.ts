@@ -59,11 +59,25 @@ const WARM_QUERIES = [
 ] as const;
 
 /** Columns of codes. */
-const [STATUS, FOLDER, TYPE, CREATOR, SIGNS, EXPIRES] = [0, 1, 2, 3, 4, 5] as const;
+const STATUS = 0;
+const FOLDER = 1;
+const TYPE = 2;
+const CREATOR = 3;
+const SIGNS = 4;
+const EXPIRES = 5;
 /** Columns of texts. */
-const [NAME, ID, KEY, EXTERNAL_ID, EXPIRY, TAGS, WAITING, OTHERS] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+const NAME = 0;
+const ID = 1;
+const KEY = 2;
+const EXTERNAL_ID = 3;
+const EXPIRY = 4;
+const TAGS = 5;
+const WAITING = 6;
+const OTHERS = 7;
 /** Fields of a person behind those of `PersonRow`, each only if it differs: numbers bare, the address in its letters. */
-const [BARE_IDENTIFIER, BARE_PHONE, ADDRESS] = [4, 5, 6] as const;
+const BARE_IDENTIFIER = 4;
+const BARE_PHONE = 5;
+const ADDRESS = 6;
 
 /** Fields that lists filter by. */
 interface Facts {
@@ -224,7 +238,8 @@ export class DocumentColumns {
     const page = await table.page({ ...orderBounds(query), groups, newestFirst, offset, limit, total });
     if (page === undefined) return undefined;
     const found = page.orders.map((order) => ({
-      ...{ order, expiry: expiryOf(table.textOf(order, EXPIRY)) },
+      order,
+      expiry: expiryOf(table.textOf(order, EXPIRY)),
       id: table.textOf(order, ID) as DocumentId,
     }));
     // Gone meanwhile: a page without it would look like the last one.
@@ -396,7 +411,8 @@ function groupsOf(query: DocumentQuery): readonly (readonly Condition[])[] | und
   if (filterByDocumentType === true) among(TYPE, [documentType ?? null]);
   if (pendingSignature === true) among(SIGNS, ['true']);
   for (const { label, value } of tags?.slice(0, MAX_TAGS) ?? []) {
-    const [pattern, labeled] = [foldText(value), foldText(label ?? '')];
+    const pattern = foldText(value);
+    const labeled = foldText(label ?? '');
     if (label === null && pattern === '') return undefined;
     if (label === null) groups.push(containingText(TAGS, pattern, { fields: [1], isWhole: true }));
     else if (isNowhere(pattern) || isNowhere(labeled)) groups.push([]);
@@ -437,9 +453,12 @@ function searchOf(q: string, by: NonNullable<DocumentQuery['queryType']>): reado
       return containingText(TAGS, text);
     case 'Any':
       return [
-        ...[creators, ...containingText(NAME, text), ...containingText(TAGS, text)],
+        creators,
+        ...containingText(NAME, text),
+        ...containingText(TAGS, text),
         ...containingText(EXTERNAL_ID, text),
-        ...[...searchOf(q, 'Key'), ...searchOf(q, 'Id')],
+        ...searchOf(q, 'Key'),
+        ...searchOf(q, 'Id'),
       ];
   }
 }

@@ -188,7 +188,8 @@ export function predicatesOf(
   if (pendingSignature === true) questions.push(({ signs }) => signs);
   if (filterByDocumentType === true) questions.push(({ type }) => type === (documentType ?? null));
   for (const tag of tags?.slice(0, MAX_TAGS) ?? []) {
-    const [label, value] = [tag.label === null ? null : foldText(tag.label), foldText(tag.value)];
+    const label = tag.label === null ? null : foldText(tag.label);
+    const value = foldText(tag.value);
     questions.push((facts) =>
       facts.tags.some(
         ([itsLabel, itsValue]) =>
@@ -228,8 +229,10 @@ export function allPredicatesOf(
   query: Omit<DocumentQuery, 'limit' | 'offset' | 'newestFirst'>,
 ): RowPredicate[] {
   return [
-    ...[...predicatesOf(query), ...participantPredicates(query)],
-    ...[...statusPredicates(query), ...folderPredicates(query)],
+    ...predicatesOf(query),
+    ...participantPredicates(query),
+    ...statusPredicates(query),
+    ...folderPredicates(query),
   ];
 }
 

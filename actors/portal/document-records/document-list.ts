@@ -166,7 +166,8 @@ async function pageOfRows(
   while (found.length < limit) {
     const row = await merged.next();
     if (row === undefined) break;
-    const [facts, order] = [documentRowOf(row.value), row.key.at(-1) as number];
+    const facts = documentRowOf(row.value);
+    const order = row.key.at(-1) as number;
     if (fits && !fits(facts, order)) continue;
     matched += 1;
     if (matched > offset) found.push({ id: facts.id, order });
@@ -254,7 +255,9 @@ export async function expiringDocuments(
   let after: Row['key'] | undefined;
   for (;;) {
     const rows = await store.rows({
-      ...{ view: EXPIRING_VIEW, prefix: [organization], limit: ROWS_READ },
+      view: EXPIRING_VIEW,
+      prefix: [organization],
+      limit: ROWS_READ,
       ...(after !== undefined && { after }),
     });
     const near = rows.filter(({ key }) => (key[1] as number) < until);

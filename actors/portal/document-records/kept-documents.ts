@@ -82,7 +82,8 @@ async function* readChanges(
   // A range of times ends within a millisecond, of which it has a part.
   const isChanged = (expiry: Millis) => isWithin(times, expiry, 1);
   const isSame = (order: number) => {
-    const [expiry, now] = [kept.expiryOf(order), known.get(order)];
+    const expiry = kept.expiryOf(order);
+    const now = known.get(order);
     return now === undefined ? !isChanged(expiry) : now === expiry;
   };
   const record = ({ key, value }: Row): readonly [number, ChangedDocument] => {
@@ -142,7 +143,8 @@ async function* rowsIn(
 
 /** @param ranges ascending */
 function isWithin(ranges: readonly NumberRange[], number: number, more: number): boolean {
-  let [low, high] = [0, ranges.length];
+  let low = 0;
+  let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((ranges[middle]?.below ?? 0) + more <= number) low = middle + 1;

@@ -105,7 +105,11 @@ export class DocumentEdits {
       );
     const message: DocumentRequest = {
       type: 'NEW_VERSION',
-      ...{ name, file, format, parts, marks },
+      name,
+      file,
+      format,
+      parts,
+      marks,
       signedOriginals: signedOriginals.map((original) => ({ ...original, id: ids.uuid() })),
       ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
       ...(tagged !== undefined && { tagged }),

@@ -114,7 +114,12 @@ export class DocumentOperations {
     const input = {
       organization: { id, name },
       createdBy: principalOf(tenant),
-      ...{ action, reason, filter, matched, batch, at },
+      action,
+      reason,
+      filter,
+      matched,
+      batch,
+      at,
     };
     // JSON drops undefined members, which are not stored.
     const stored = JSON.parse(JSON.stringify(input)) as DocumentOperationInput;
@@ -293,7 +298,9 @@ function messageOf({ action, reason, createdBy }: DocumentOperationContext): Doc
 function viewOf({ id, state, context }: ActorView<DocumentOperationContext>): DocumentOperationView {
   const { action, reason, matched, done, skipped, createdAt, updatedAt, endedAt } = context;
   return {
-    ...{ id, action, reason },
+    id,
+    action,
+    reason,
     status: state as DocumentOperationState,
     matchedCount: matched,
     doneCount: done,

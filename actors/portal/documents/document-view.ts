@@ -155,7 +155,17 @@ function fieldView(
 ): NonNullable<FlowActionView['fields']>[number] {
   const { id, name, type, label, place, formField, maxLength, format, minimum, maximum, options } = field;
   return {
-    ...{ id, name, type, label, formField, maxLength, format, minimum, maximum, options, value },
+    id,
+    name,
+    type,
+    label,
+    formField,
+    maxLength,
+    format,
+    minimum,
+    maximum,
+    options,
+    value,
     required: field.isRequired,
     topLeftX: place?.topLeftX ?? null,
     topLeftY: place?.topLeftY ?? null,

@@ -52,7 +52,13 @@ export function planFields(
     if (place === undefined) return [];
     const field: DocumentField = {
       id: ids.uuid(),
-      ...{ name, type, formField, minimum, maximum, options, place },
+      name,
+      type,
+      formField,
+      minimum,
+      maximum,
+      options,
+      place,
       label: line(input.label ?? '', 'label', MAX_LABEL_LENGTH) || name,
       isRequired: input.required === true,
       maxLength: lengthOf(input, type),

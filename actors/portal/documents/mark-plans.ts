@@ -84,7 +84,10 @@ function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSiz
   )
     throw invalid('Pages of marks are counted from 1.');
   return {
-    ...{ topLeftX, topLeftY, width, height },
+    topLeftX,
+    topLeftY,
+    width,
+    height,
     type: type ?? 'SignatureVisualRepresentation',
     pageNumber: pageNumber ?? null,
     fontSize: fontSize ?? null,

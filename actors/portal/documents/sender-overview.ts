@@ -110,8 +110,11 @@ export class SenderOverview {
       countDocuments(store, organization, statuses, visible.exceptFolders);
     const { mine, alone } = await this.#waitingFor(tenant, email);
     const soon = await expiringDocuments(store, organization, {
-      ...{ ...visible, limit: MOST_COUNTED, position: 'start' },
-      ...{ until: clock.now() + SOON, without: alone },
+      ...visible,
+      limit: MOST_COUNTED,
+      position: 'start',
+      until: clock.now() + SOON,
+      without: alone,
     });
     const [pending, concluded, ended] = await Promise.all([of('Pending'), of('Concluded'), of(...ENDED)]);
     return {

@@ -212,7 +212,8 @@ function addTag(
   if (type === undefined) return `The type is one of ${Object.keys(TYPES).join(', ')}.`;
   const index = actionOf(tag.who, names);
   if (typeof index === 'string') return index;
-  const [input, own] = [inputs[index], added[index]];
+  const input = inputs[index];
+  const own = added[index];
   const kind = input?.type ?? 'Signer';
   const isSigning = kind === 'Signer' || kind === 'SignRule';
   const hasFields = hasOneSigner({

@@ -77,7 +77,8 @@ function draftRows(draft: StoredDraft): readonly Row[] {
   const { organizationId, creationDate, createdBy } = draft.context;
   const folderId = folderNamed(draft.context.document);
   const value = {
-    ...{ ...itemOf(draft), createdBy: { ...createdBy } },
+    ...itemOf(draft),
+    createdBy: { ...createdBy },
     ...(folderId !== null && { folderId }),
   };
   return [{ view: 'drafts', key: [organizationId, creationDate, draft.id], value }];

@@ -129,7 +129,8 @@ export class EditorSessionService {
     if (owner === undefined) return undefined;
     const { draftId, organizationId } = session;
     return {
-      ...{ id, draftId },
+      id,
+      draftId,
       embedOrigins: await this.tenants.embedOrigins(organizationId),
       branding: await pageLookOf(this.runtime.system, owner.organization),
     };
@@ -200,7 +201,11 @@ export class EditorSessionService {
     const { status, document, documents } = await this.drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
     return {
-      ...{ draftId, status, document, documents, returnUrl },
+      draftId,
+      status,
+      document,
+      documents,
+      returnUrl,
       locations: await this.drafts.locations(tenant, draftId),
       expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
     };

@@ -60,7 +60,9 @@ export class FolderGrants {
     const replaced = before.grants ?? [];
     if (version != null && version !== versionOf(replaced)) throw new PortalRefusal('GrantsChanged');
     const message = {
-      ...({ type: 'GRANT', grants, by: callerName(tenant) } as const),
+      type: 'GRANT' as const,
+      grants,
+      by: callerName(tenant),
       ...(version != null && { replaced }),
     };
     const changed = await durable(this.runtime.system.send({ kind: FOLDER, id }, message), () =>

@@ -26,7 +26,12 @@ export function requestOfDocument(document: DocumentContext, uploads: TemplateUp
     flowActions: withTitles(document.actions).map((action) => actionInput(action, uploads.file)),
     ...(attachments.length > 0 && { attachments }),
     ...(tags.length > 0 && { tags: tags.map(({ label, value }) => ({ label, value })) }),
-    ...{ description, type, signatureType, forceCadesSignature, timestampEnabled, disableNotifications },
+    description,
+    type,
+    signatureType,
+    forceCadesSignature,
+    timestampEnabled,
+    disableNotifications,
     ...(xmlNamespaces !== undefined && { xmlNamespaces }),
     ...(reminders !== undefined && { reminders }),
     ...(requireReading && { requireReading }),
@@ -65,14 +70,20 @@ function ownerOf({ email, identifier, id }: Participant): string {
 function actionInput(action: TitledAction, uploadId: string): object {
   const { type, step, title, ruleName, ruleUsers, numberRequiredSignatures, marks, fields = [] } = action;
   return {
-    ...{ type, step, title },
+    type,
+    step,
+    title,
     allowElectronicSignature: action.allowElectronicSignature,
     prePositionedMarks: marks.map((mark) => markInput(mark, uploadId)),
     ...(isRule(action) && {
-      ...{ ruleName, numberRequiredSignatures },
+      ruleName,
+      numberRequiredSignatures,
       allowRuleFlowToContinueIfRefused: action.allowRuleFlowToContinueIfRefused,
       signRuleUsers: ruleUsers.map(({ name, identifier, email, phone }) => ({
-        ...{ name, identifier, email, phone },
+        name,
+        identifier,
+        email,
+        phone,
       })),
     }),
     requiredCertificateTypeToSign: action.requiredCertificateType,
@@ -92,7 +103,15 @@ function markInput(mark: Mark, uploadId: string): object {
 function fieldInputOf(field: DocumentField, uploadId: string): object {
   const { name, type, label, isRequired, place, formField, maxLength, format, minimum, maximum } = field;
   return {
-    ...{ name, type, label, required: isRequired, maxLength, format, minimum, maximum, uploadId },
+    name,
+    type,
+    label,
+    required: isRequired,
+    maxLength,
+    format,
+    minimum,
+    maximum,
+    uploadId,
     ...(field.options.length > 0 && { options: field.options }),
     ...(formField === null ? place : { formField }),
     ...(field.isReadOnly === true && { readOnly: true }),

@@ -203,7 +203,11 @@ class RowDocuments {
         task: 'portal.fill',
         documentId: generationId,
         template: await filePath(template, this.blobs),
-        ...{ columns, cells: rows[index] ?? [], title, output, at },
+        columns,
+        cells: rows[index] ?? [],
+        title,
+        output,
+        at,
       } as const;
       const answer = await this.pool.run(task, { organization: organization.id });
       if (!answer.ok) throw refusalOf(answer);

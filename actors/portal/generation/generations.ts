@@ -110,7 +110,8 @@ export function documentsRequested(
   const displayName = filled === base || filled === '' ? `${base} ${index + 1}` : filled;
   const request: Omit<CreateDocuments, 'files'> = {
     ...(filledIn(wanted, row) as unknown as Pick<CreateDocuments, 'flowActions'>),
-    ...{ type: DOCUMENT_TYPES.find((one) => one === type), folderId },
+    type: DOCUMENT_TYPES.find((one) => one === type),
+    folderId,
   };
   return { displayName, request };
 }
@@ -145,7 +146,10 @@ export class Generations {
       const table = await readGenerationFiles(id, tenant.organization.id, given, this.files);
       const base = {
         ...this.#ownerOf(tenant),
-        ...{ template, data, wanted, ...(skipHiddenRows && { skipHiddenRows }) },
+        template,
+        data,
+        wanted,
+        ...(skipHiddenRows && { skipHiddenRows }),
         total: table.rows.length,
         folderId: null,
         type: type ?? null,
@@ -177,7 +181,11 @@ export class Generations {
       const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
       const base: GenerationInput = {
         ...this.#ownerOf(tenant),
-        ...{ template: null, source: { ...used, uploads }, data, ...wanted, documentsPerRow },
+        template: null,
+        source: { ...used, uploads },
+        data,
+        ...wanted,
+        documentsPerRow,
         ...(skipHiddenRows && { skipHiddenRows }),
         total: table.rows.length * documentsPerRow,
         type: request.type ?? null,
@@ -232,9 +240,14 @@ export class Generations {
     const table = tableWith(given, columns);
     const faults = await this.#faultsInRows(wanted, table, this.#ownerOf(tenant).createdAt);
     return {
-      ...{ given, columns, known, table },
+      given,
+      columns,
+      known,
+      table,
       faults: [...faults].map(([row, fault]) => ({
-        ...{ row: row + 1, code: fault.code, text: describeRefusal(fault) },
+        row: row + 1,
+        code: fault.code,
+        text: describeRefusal(fault),
       })),
     };
   }

@@ -186,8 +186,13 @@ export class Templates {
     const { name, contentType, isPdf, blob, md5 } = file;
     const upload: StoredUpload = {
       id: ids.uuid() as UploadId,
-      ...{ organizationId: organization.id, applicationId: application.id },
-      ...{ name, contentType, blob, md5, createdAt: clock.now() },
+      organizationId: organization.id,
+      applicationId: application.id,
+      name,
+      contentType,
+      blob,
+      md5,
+      createdAt: clock.now(),
       ...(isPdf && { isPdf }),
     };
     await this.uploads.restore(upload);
@@ -221,7 +226,8 @@ export class Templates {
     const template = await this.#records.change(tenant, id, {
       type: 'REPLACE',
       content: await this.#content(tenant, body, earlier),
-      ...{ createdBy: principalOf(tenant), ...(request && { request }) },
+      createdBy: principalOf(tenant),
+      ...(request && { request }),
     });
     return itemOf(template, newestOf(template));
   }
@@ -345,7 +351,12 @@ function versionOf(template: StoredTemplate, version: number | null): TemplateVe
 function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateItem {
   const { name, description, expirationDays, roles } = version;
   return {
-    ...{ id: template.id, version: version.version, name, description, expirationDays, roles },
+    id: template.id,
+    version: version.version,
+    name,
+    description,
+    expirationDays,
+    roles,
     creationDate: template.context.creationDate,
     createdBy: template.context.createdBy,
     updateDate: version.creationDate,

@@ -52,7 +52,13 @@ const MAX_WIDTH = 500;
 export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook): string {
   const { subject, greeting, paragraphs, code, button, items, footer } = mail;
   return mailPage({
-    ...{ language, subject, paragraphs: [greeting, ...paragraphs], code, button, items, footer },
+    language,
+    subject,
+    paragraphs: [greeting, ...paragraphs],
+    code,
+    button,
+    items,
+    footer,
     brand: look?.primaryColor ?? undefined,
     header: look && headerOf(look),
   });

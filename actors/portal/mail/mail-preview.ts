@@ -55,7 +55,8 @@ function sampleContent(about: BrandedMail, { language }: { readonly language: La
   if (about === 'pending-list') {
     const second = { ...document, name: `${sample.document} 2` };
     return {
-      ...{ about, to },
+      about,
+      to,
       documents: [
         { document, ...participant, role: 'sign' },
         { document: second, ...participant, role: 'approve' },
@@ -63,7 +64,10 @@ function sampleContent(about: BrandedMail, { language }: { readonly language: La
     };
   }
   return {
-    ...{ about, to, document, ...participant },
+    about,
+    to,
+    document,
+    ...participant,
     codeGeneration: 1,
     role: 'sign',
     reason: sample.reason,

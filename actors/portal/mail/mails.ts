@@ -143,10 +143,14 @@ function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[
     ...(phone === undefined
       ? []
       : [phone, ALL_PHONES].map((to) => ({
-          ...{ view: 'messages', key: [organizationId, to, createdAt, id], value: null },
+          view: 'messages',
+          key: [organizationId, to, createdAt, id],
+          value: null,
         }))),
     ...[...documents].map((document) => ({
-      ...{ view: 'document-mails', key: [document, createdAt, id], value: organizationId },
+      view: 'document-mails',
+      key: [document, createdAt, id],
+      value: organizationId,
     })),
   ];
 }

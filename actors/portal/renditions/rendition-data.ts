@@ -44,14 +44,16 @@ export function renditionModelOf(source: RenditionSource): RenditionModel {
       reason: context.statusUpdateReason,
       sha256: file.blob.sha256,
       parts: parts.map(({ name, blob }) => ({
-        ...{ name, sha256: blob.sha256 },
+        name,
+        sha256: blob.sha256,
         signatures: attachments.find(({ file: { blob: of } }) => of.sha256 === blob.sha256)?.signatures ?? 0,
       })),
     },
     people: made.map((one) => personOf(one, context, signatures)),
     marks: made.flatMap((one) => marksOf(one, context, language)),
     ...(context.covers && { covers: context.covers.map(placed) }),
-    ...{ trail, trailOmitted },
+    trail,
+    trailOmitted,
     at: context.updateDate,
   };
 }

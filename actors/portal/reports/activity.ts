@@ -89,7 +89,9 @@ export class Activity implements OperatorActivity {
     const increment = (counts: number[], at: number) => {
       counts[at] = (counts[at] ?? 0) + 1;
     };
-    const [created, concluded, refused] = [series(), series(), series()];
+    const created = series();
+    const concluded = series();
+    const refused = series();
     await count.read({
       sort: 'documents',
       view: 'documents-created',
@@ -104,7 +106,9 @@ export class Activity implements OperatorActivity {
     const mails = { sent: series(), failed: series() };
     const mailsOf = (state: string, counts: number[]) =>
       count.read({
-        ...{ sort: 'mails', view: MAILS_BY_STATE, prefix: [state] },
+        sort: 'mails',
+        view: MAILS_BY_STATE,
+        prefix: [state],
         timeOf: ({ key }) => Number(key[1]),
         add: (at) => increment(counts, at),
       });
@@ -113,7 +117,9 @@ export class Activity implements OperatorActivity {
     const webhooks = { delivered: series(), failed: series() };
     const deliveriesOf = (organization: string, state: string, counts: number[]) =>
       count.read({
-        ...{ sort: 'webhooks', view: 'deliveries', prefix: [organization, ANY, state] },
+        sort: 'webhooks',
+        view: 'deliveries',
+        prefix: [organization, ANY, state],
         timeOf: ({ key }) => Number(key[3]),
         add: (at) => increment(counts, at),
       });
@@ -128,9 +134,11 @@ export class Activity implements OperatorActivity {
     };
     await Promise.all(Array.from({ length: ORGANIZATIONS_AT_ONCE }, readWaiting));
     return {
-      ...{ since, interval: window / intervals },
+      since,
+      interval: window / intervals,
       documents: { created, concluded, refused },
-      ...{ webhooks, mails },
+      webhooks,
+      mails,
       complete: count.incomplete.size === 0,
       incomplete: SORTS.filter((sort) => count.incomplete.has(sort)),
     };
@@ -160,7 +168,9 @@ class RangeReader {
     let after: Row['key'] | undefined;
     for (let read = 0; read < MAX_ROWS && clock.elapsed() < this.#end; read += READ_AT_ONCE) {
       const rows = await store.rows({
-        ...{ ...range, reverse: true, limit: READ_AT_ONCE },
+        ...range,
+        reverse: true,
+        limit: READ_AT_ONCE,
         ...(after && { after }),
       });
       for (const row of rows) {

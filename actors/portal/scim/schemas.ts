@@ -226,8 +226,14 @@ function described(attribute: Attribute): object {
   const { name, type, multi = false, sub, required = false, exact = false, readOnly = false } = attribute;
   const { unique = false, description } = attribute;
   return {
-    ...{ name, type, multiValued: multi, description, required, caseExact: exact },
-    ...{ mutability: readOnly ? 'readOnly' : 'readWrite', returned: 'default' },
+    name,
+    type,
+    multiValued: multi,
+    description,
+    required,
+    caseExact: exact,
+    mutability: readOnly ? 'readOnly' : 'readWrite',
+    returned: 'default',
     uniqueness: unique ? 'server' : 'none',
     ...(type === 'reference' && { referenceTypes: ['external'] }),
     ...(sub !== undefined && { subAttributes: sub.map(described) }),

@@ -86,7 +86,10 @@ export class Records<Kind extends string> {
       isKnown(tenant, (value as { readonly folderId?: string }).folderId ?? null);
     const filters = [named, matches, isRestricted ? known : undefined].filter((one) => one !== undefined);
     const range = {
-      ...{ view, prefix: [organization.id], newestFirst: order === 'Desc', limit },
+      view,
+      prefix: [organization.id],
+      newestFirst: order === 'Desc',
+      limit,
       matches: filters.length === 0 ? undefined : (row: Row) => filters.every((fits) => fits(row)),
       counter: `${view}/${organization.id}`,
     };

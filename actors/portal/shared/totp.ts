@@ -54,7 +54,9 @@ export function verifyTotp(
 
 /** Base32 without padding. */
 export function base32(bytes: Uint8Array): string {
-  let [text, bits, count] = ['', 0, 0];
+  let text = '';
+  let bits = 0;
+  let count = 0;
   for (const byte of bytes) {
     bits = ((bits << 8) | byte) & 0xfff;
     for (count += 8; count >= 5; count -= 5) text += ALPHABET[(bits >> (count - 5)) & 31];

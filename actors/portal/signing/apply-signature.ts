@@ -91,7 +91,9 @@ export function applySignatureHandler(
     },
     failed: ({ signature: { id } }, { code, message }): DocumentRequest => ({
       type: 'SIGNATURE_FAILED',
-      ...{ id, code, message },
+      id,
+      code,
+      message,
       isFinal: false,
     }),
   };
@@ -307,9 +309,13 @@ export function certificateTexts(
 ): SignatureTexts {
   const name = nameOf(user);
   return signatureTexts({
-    ...{ fieldName, marks, signer: user, image: null, xades: xadesOptions },
+    fieldName,
+    marks,
+    signer: user,
+    image: null,
+    xades: xadesOptions,
     reason: filled(TEXTS[language].rendition.signedBy, { names: [name, title].filter(Boolean).join(', ') }),
-    lines: markTexts(language, { ...{ name, title, kind: 'certificate', at: signingTime, key } }),
+    lines: markTexts(language, { name, title, kind: 'certificate', at: signingTime, key }),
   });
 }
 

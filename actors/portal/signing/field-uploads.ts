@@ -63,8 +63,11 @@ export class FieldUploads {
       const made = await this.uploads.acceptOf(id, participantOf(call), sink, file);
       await this.#checkStored(read, field, made);
       return {
-        ...{ id: made.id, name: made.name, contentType },
-        ...{ size: made.size, sha256: made.sha256 },
+        id: made.id,
+        name: made.name,
+        contentType,
+        size: made.size,
+        sha256: made.sha256,
       };
     } finally {
       await sink.abort();

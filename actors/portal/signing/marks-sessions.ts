@@ -51,7 +51,8 @@ export class MarksSessionService {
       const files = [];
       for (const file of given) {
         const upload = await this.uploads.findUpload(organizationId, file.id);
-        const [name, contentType] = [cleanName(file.name), cleanContentType(file.contentType)];
+        const name = cleanName(file.name);
+        const contentType = cleanContentType(file.contentType);
         files.push({ id: upload.id, name, contentType });
       }
       return { organizationId, files, data: data ?? null, createdAt: this.runtime.clock.now() };

@@ -56,7 +56,10 @@ export async function observerPage(
   if (state === 'deleted') return { state, ...about };
   if (expired) return { state: 'ticket-expired', ...about, document };
   return {
-    ...{ state, ...about, document, isObserver: true },
+    state,
+    ...about,
+    document,
+    isObserver: true,
     participants: pageParticipants(context),
   };
 }

@@ -167,7 +167,10 @@ export class CertificateSigning {
     if (ticket?.expired !== false || documentId !== context.id || named === undefined)
       throw new PortalRefusal('InvalidTicket');
     return {
-      ...{ ...document, ...named, isByTicket: false, needsEmailCode: false },
+      ...document,
+      ...named,
+      isByTicket: false,
+      needsEmailCode: false,
       turn: { flowActionId: named.action.id, userId: named.user.id },
       application: application ?? reservation?.application ?? null,
     };
@@ -266,8 +269,12 @@ export class CertificateSigning {
     const { success, validationResults, token, toSignHash, toSign, digestAlgorithm } = started;
     if (!success) return { success, validationResults };
     return {
-      ...{ success: false, validationResults: resultsView(OVERTAKEN) },
-      ...{ token, toSignHash, toSign, digestAlgorithm },
+      success: false,
+      validationResults: resultsView(OVERTAKEN),
+      token,
+      toSignHash,
+      toSign,
+      digestAlgorithm,
     };
   }
 
@@ -283,7 +290,10 @@ export class CertificateSigning {
     if (call.context.format !== 'Cades') await this.#waitForFile(documentId);
     const outcome = await system.send(documentAddress(documentId), {
       type: 'RESERVE',
-      ...{ id, ...call.turn, ...given, version: call.context.version },
+      id,
+      ...call.turn,
+      ...given,
+      version: call.context.version,
       ...(call.application !== null && {
         application: { id: call.application.id, name: call.application.name },
       }),

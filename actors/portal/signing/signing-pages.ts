@@ -135,8 +135,12 @@ export class SigningPages {
         ticket.application === null &&
         !ticket.expired && {
           visit: await visitOf(runtime.store, directory, links, context, {
-            ...{ name: named.user.name, identifier: named.user.identifier, email: named.user.email },
-            ...{ ticket, origin, now: runtime.clock.now() },
+            name: named.user.name,
+            identifier: named.user.identifier,
+            email: named.user.email,
+            ticket,
+            origin,
+            now: runtime.clock.now(),
           }),
         }),
     };

@@ -193,7 +193,9 @@ export class Signing {
     const { version } = call.context;
     const message = {
       type: 'APPROVE',
-      ...{ ...call.turn, version, ...evidence },
+      ...call.turn,
+      version,
+      ...evidence,
       isQuiet: disableNotifications === true,
     } as const;
     await sendToDocument(system, call.context.id, message, wrongStatus);
@@ -264,8 +266,10 @@ export class Signing {
     // Recorded first: a crash between the two leaves a line too many, not one too few.
     await this.codes.resetApp(call, tenant, () =>
       recordAction(this.runtime, call, {
-        ...{ action: 'authenticator-reset', principal: applicationPrincipal(tenant) },
-        ...{ detail: call.user.email, flowActionId },
+        action: 'authenticator-reset',
+        principal: applicationPrincipal(tenant),
+        detail: call.user.email,
+        flowActionId,
       }),
     );
   }

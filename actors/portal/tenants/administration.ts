@@ -120,7 +120,10 @@ const SHOWN_OF_SECRET = 8;
 const EXPIRY_WARNING_MS = 30 * 24 * 60 * 60_000;
 
 const ORGANIZATIONS: ListOfRows = {
-  ...{ view: 'organizations', kind: ORGANIZATION, prefix: [], counter: ORGANIZATIONS_COUNTER },
+  view: 'organizations',
+  kind: ORGANIZATION,
+  prefix: [],
+  counter: ORGANIZATIONS_COUNTER,
   textOf: ({ value }) => ORGANIZATION_ROW.read(value).name,
 };
 
@@ -228,7 +231,8 @@ export class Administration {
       throw badMember('ExpirationDate', 'The ExpirationDate is over.');
     const secret = ids.bytes(SECRET_BYTES).toString('hex');
     return this.#addSecret(organization, application, secret, {
-      ...{ ...limits, retiresOldest: false },
+      ...limits,
+      retiresOldest: false,
       ...(by && { by: callerName(by), createdBy: principalOf(by) }),
     });
   }
@@ -354,10 +358,18 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
   const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles } = context;
   const { reminders = null, requireSecondFactor = false } = context;
   return {
-    ...{ id, name, identifier, creationDate: createdAt, embedOrigins, refuseSignedEnvelopeFiles },
-    ...{ reminders, requireSecondFactor },
+    id,
+    name,
+    identifier,
+    creationDate: createdAt,
+    embedOrigins,
+    refuseSignedEnvelopeFiles,
+    reminders,
+    requireSecondFactor,
     applications: context.applications.map(({ id, name, role, secrets }) => ({
-      ...{ id, name, role },
+      id,
+      name,
+      role,
       keys: secrets.map((secret) => ({
         id: secret.id,
         prefix: secret.prefix,

@@ -28,8 +28,15 @@ export class OperatorKeyList {
         for (const { name: application, role, keys: some } of applications) {
           for (const { id, scopes, folderIds, creationDate, lastUseDate, expirationDate, expiry } of some)
             keys.push({
-              ...{ id, organization, application, role, expiry, limited: (scopes ?? folderIds) !== null },
-              ...{ createdAt: creationDate, lastUsedAt: lastUseDate, expiresAt: expirationDate },
+              id,
+              organization,
+              application,
+              role,
+              expiry,
+              limited: (scopes ?? folderIds) !== null,
+              createdAt: creationDate,
+              lastUsedAt: lastUseDate,
+              expiresAt: expirationDate,
             });
         }
       }

@@ -70,7 +70,8 @@ export class PasskeyCeremonies {
         rp: { id: party.id, name: party.id },
         user: {
           id: Buffer.from(user.id).toString('base64url'),
-          ...{ name: user.email, displayName: user.email },
+          name: user.email,
+          displayName: user.email,
         },
         challenge: this.#challenge(use),
         pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
@@ -123,7 +124,9 @@ export class PasskeyCeremonies {
       const { id, publicKey, counter } = registrationInfo.credential;
       return {
         passkey: {
-          ...{ id, counter, transports: known },
+          id,
+          counter,
+          transports: known,
           publicKey: Buffer.from(publicKey).toString('base64url'),
         },
         challenge: challenge.used,
@@ -150,14 +153,16 @@ export class PasskeyCeremonies {
         expectedOrigin: party.origin,
         expectedRPID: party.id,
         credential: {
-          ...{ id: passkey.id, counter: passkey.counter },
+          id: passkey.id,
+          counter: passkey.counter,
           publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
         },
         requireUserVerification: true,
       });
       if (!verified) return undefined;
       return {
-        ...{ passkey: passkey.id, counter: authenticationInfo.newCounter },
+        passkey: passkey.id,
+        counter: authenticationInfo.newCounter,
         challenge: challenge.used,
       };
     } catch {

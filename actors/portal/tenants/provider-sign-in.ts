@@ -145,7 +145,10 @@ export class ProviderSignIn {
       this.runtime.system.send(
         { kind: PORTAL_USER, id: user.id },
         {
-          ...{ type: 'SIGN_OUT_AT_PROVIDER', identity, by, userId: user.id },
+          type: 'SIGN_OUT_AT_PROVIDER',
+          identity,
+          by,
+          userId: user.id,
           ...(session !== undefined && { session }),
           ...(organizationId !== undefined && { organizationId }),
         },
@@ -193,11 +196,13 @@ export class ProviderSignIn {
     const sha256 = hash('sha256', secret);
     const begun = sessionOrigin(clock.now(), from);
     const session = {
-      ...{ sha256, begun },
+      sha256,
+      begun,
       organizationId,
       expiresAt: Math.min(clock.now() + this.parts.sessionLifetime, person.until ?? Number.POSITIVE_INFINITY),
       at: {
-        ...{ ...identity, ...(person.session !== undefined && { session: person.session }) },
+        ...identity,
+        ...(person.session !== undefined && { session: person.session }),
         // The clock of the provider may be ahead.
         ...(authenticatedAt !== undefined && { provenAt: Math.min(authenticatedAt, clock.now()) }),
       },
@@ -207,7 +212,10 @@ export class ProviderSignIn {
         { kind: PORTAL_USER, id: user.id },
         {
           type: 'SIGN_IN_AT_PROVIDER',
-          ...{ identity, organizationId, by: `user ${user.id}`, userId: user.id },
+          identity,
+          organizationId,
+          by: `user ${user.id}`,
+          userId: user.id,
           ...(linkId !== undefined && { linkId }),
           ...(access !== undefined && { accessProfile: access }),
           ...(role !== undefined && { session }),
@@ -219,7 +227,10 @@ export class ProviderSignIn {
     if (!isAccepted) return { kind: 'refused', why: 'account' };
     if (role !== undefined)
       await recordSession(this.runtime, organizationId, {
-        ...{ action: 'SignedIn', userId: user.id, sessionId: idOfSession({ sha256 }), origin: begun },
+        action: 'SignedIn',
+        userId: user.id,
+        sessionId: idOfSession({ sha256 }),
+        origin: begun,
       });
     return role === undefined ? REFUSED_ROLE : { kind: 'session', token: `${user.id}.${secret}` };
   }

@@ -118,16 +118,18 @@ export class SecondFactors {
     if (organization === undefined || roleIn(user, organizationId) === undefined) return undefined;
     if (!needsFactor(session, user, organization.context.requireSecondFactor === true)) return undefined;
     const owner = {
-      ...{ userId: userId as UserId, organizationId, email: user.email },
-      ...{ sessionId: idOfSession({ sha256 }), organization: organization.context.name },
+      userId: userId as UserId,
+      organizationId,
+      email: user.email,
+      sessionId: idOfSession({ sha256 }),
+      organization: organization.context.name,
     };
     return {
       ...owner,
-      ...{ hasFactor: user.secondFactor !== undefined, formToken: formTokenOf(secret) },
-      ...{
-        isProven: isProven(session, this.runtime.clock.now()),
-        request: this.#request(owner, user),
-      },
+      hasFactor: user.secondFactor !== undefined,
+      formToken: formTokenOf(secret),
+      isProven: isProven(session, this.runtime.clock.now()),
+      request: this.#request(owner, user),
     };
   }
 
@@ -136,7 +138,8 @@ export class SecondFactors {
     const { secondFactor } = (await this.#read(userId)) ?? {};
     return (
       secondFactor && {
-        ...{ recoveryCodes: secondFactor.recovery.length, hasApp: secondFactor.totp !== undefined },
+        recoveryCodes: secondFactor.recovery.length,
+        hasApp: secondFactor.totp !== undefined,
         passkeys: secondFactor.passkeys ?? [],
       }
     );
@@ -170,7 +173,10 @@ export class SecondFactors {
     const passkey = { ...made.passkey, name: passkeyName(given.name), addedAt: this.runtime.clock.now() };
     const { challenge } = made;
     return this.#add(owner, from, waiting, (recovery) => ({
-      ...{ type: 'ADD_PASSKEY', passkey, challenge, recovery },
+      type: 'ADD_PASSKEY',
+      passkey,
+      challenge,
+      recovery,
     }));
   }
 
@@ -204,7 +210,9 @@ export class SecondFactors {
     const { passkey } = proof;
     const organizations = passkeys.find(({ id: one }) => one === passkey)?.alone;
     const issues = {
-      ...{ id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS, passkey },
+      id: ids.uuid(),
+      expiresAt: clock.now() + SIGN_IN_LIFETIME_MS,
+      passkey,
       ...(organizations !== undefined && { organizations }),
     };
     if (!(await this.#send(id, { type: 'PROVE_FACTOR', proof, issues }))) return undefined;
@@ -462,7 +470,11 @@ export async function resetFactor(
   if ((await durableIfAccepted(sent)) === undefined) return false;
   const origin = sessionOrigin(runtime.clock.now(), from);
   await recordSession(runtime, organizationId, {
-    ...{ action: 'FactorReset', userId, sessionId: null, origin, by },
+    action: 'FactorReset',
+    userId,
+    sessionId: null,
+    origin,
+    by,
   });
   return true;
 }

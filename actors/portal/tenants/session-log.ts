@@ -42,8 +42,11 @@ export async function recordSession(
 ): Promise<void> {
   const { action, userId, sessionId, origin, by } = entry;
   const data = {
-    ...{ action, userId, sessionId },
-    ...{ ipAddress: origin?.ipAddress ?? null, userAgent: origin?.userAgent ?? null },
+    action,
+    userId,
+    sessionId,
+    ipAddress: origin?.ipAddress ?? null,
+    userAgent: origin?.userAgent ?? null,
   };
   const note = `${NOTES[action]} User ${userId}.`;
   await durableIfAccepted(
@@ -77,7 +80,10 @@ export async function recordRemoval(
   const organizations = new Set(openSessions(user, clock.now()).map(({ organizationId }) => organizationId));
   for (const organizationId of organizations)
     await recordSession({ system }, organizationId, {
-      ...{ action: 'SessionsEnded', userId, sessionId: null, by: by ?? 'the service' },
+      action: 'SessionsEnded',
+      userId,
+      sessionId: null,
+      by: by ?? 'the service',
     });
 }
 
@@ -86,8 +92,14 @@ export function entryOf({ id, at, data, hash, message }: JournalLine): SignInEnt
   if (data === undefined || action === undefined) return undefined;
   const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null);
   return {
-    ...{ id, date: at, action: action as Action, message, hash: hash ?? null },
-    ...{ userId: text('userId') ?? '', sessionId: text('sessionId') },
-    ...{ ipAddress: text('ipAddress'), userAgent: text('userAgent') },
+    id,
+    date: at,
+    action: action as Action,
+    message,
+    hash: hash ?? null,
+    userId: text('userId') ?? '',
+    sessionId: text('sessionId'),
+    ipAddress: text('ipAddress'),
+    userAgent: text('userAgent'),
   };
 }

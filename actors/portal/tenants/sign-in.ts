@@ -98,7 +98,8 @@ export class UserSignIn {
     if (given.length > MAX_EMAIL_LENGTH) return;
     waiting.push(network, given);
     if (waiting.size > MAX_WAITING) {
-      let [longest, most] = ['', 0];
+      let longest = '';
+      let most = 0;
       waiting.dequeue((name, { length }) => {
         if (length >= most) [longest, most] = [name, length];
         return 0;
@@ -174,7 +175,9 @@ export class UserSignIn {
       content: {
         about: 'sign-in',
         to: { name: user.name, email: user.email },
-        ...{ userId, linkId: link.id, expiresAt: link.expiresAt },
+        userId,
+        linkId: link.id,
+        expiresAt: link.expiresAt,
       },
       at: clock.now(),
     });
@@ -240,7 +243,8 @@ export class UserSignIn {
           type: 'SIGN_IN',
           linkId: named.linkId,
           session: {
-            ...{ sha256, begun },
+            sha256,
+            begun,
             organizationId,
             expiresAt: clock.now() + (isPending ? PENDING_LIFETIME_MS : sessionLifetime),
             ...(isPending && { pending: true as const }),
@@ -254,7 +258,10 @@ export class UserSignIn {
     // Before anybody has the cookie: no session is used that the log does not know.
     if (!isPending)
       await recordSession(this.runtime, organizationId, {
-        ...{ action: 'SignedIn', userId: named.userId, sessionId: idOfSession({ sha256 }), origin: begun },
+        action: 'SignedIn',
+        userId: named.userId,
+        sessionId: idOfSession({ sha256 }),
+        origin: begun,
       });
     return `${named.userId}.${secret}`;
   }
@@ -276,7 +283,11 @@ export class UserSignIn {
     const { name } = profile;
     const rights = role === 'sender' ? await this.folderRights.of(organizationId, userId) : undefined;
     return {
-      ...{ id: userId, name, email: user.email, role, sessionId: idOfSession({ sha256 }) },
+      id: userId,
+      name,
+      email: user.email,
+      role,
+      sessionId: idOfSession({ sha256 }),
       tenant: {
         organization,
         application: { id: userId as ApplicationId, name, role: 'Normal' },
@@ -284,7 +295,8 @@ export class UserSignIn {
         ...(rights !== undefined && { rights }),
       },
       branding: await pageLookOf(this.runtime.system, organization),
-      ...{ formToken: formTokenOf(secret), owes },
+      formToken: formTokenOf(secret),
+      owes,
     };
   }
 
@@ -305,7 +317,10 @@ export class UserSignIn {
     if (role === undefined || actor === undefined) return undefined;
     const { requireSecondFactor = false } = actor.context;
     return {
-      ...{ user, session, role, organization: organizationOf(organizationId, actor.context) },
+      user,
+      session,
+      role,
+      organization: organizationOf(organizationId, actor.context),
       isPending: needsFactor(session, user, requireSecondFactor),
       owes: owedProof(session, user, this.runtime.clock.now()),
     };
@@ -327,7 +342,8 @@ export class UserSignIn {
   ): Promise<SignInLink | undefined> {
     const { system, clock, ids } = this.runtime;
     const link: SignInLink = {
-      ...{ id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS },
+      id: ids.uuid(),
+      expiresAt: clock.now() + SIGN_IN_LIFETIME_MS,
       ...(use !== undefined && { use }),
     };
     const issued = await durableIfAccepted(

@@ -53,8 +53,10 @@ export class UserSessions {
     return (user.context.sessions ?? [])
       .filter(isOpen)
       .map((session) => ({
-        ...{ id: idOfSession(session), begun: session.begun },
-        ...{ usedAt: session.usedAt ?? session.begun?.at, expiresAt: session.expiresAt },
+        id: idOfSession(session),
+        begun: session.begun,
+        usedAt: session.usedAt ?? session.begun?.at,
+        expiresAt: session.expiresAt,
       }))
       .reverse();
   }
@@ -68,7 +70,10 @@ export class UserSessions {
     const by = callerName(tenant);
     const message = {
       type: 'END_SESSIONS',
-      ...{ organizationId, by, userId: id, origin: sessionOrigin(clock.now(), tenant.origin) },
+      organizationId,
+      by,
+      userId: id,
+      origin: sessionOrigin(clock.now(), tenant.origin),
       ...(sessionId !== undefined && { sessionId }),
     } as const;
     await durable(system.send({ kind: PORTAL_USER, id }, message), () => new PortalRefusal('UserNotFound'));

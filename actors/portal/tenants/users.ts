@@ -261,7 +261,10 @@ export class UserDirectory {
   ): Promise<StoredUser> {
     const { system, clock, ids } = this.runtime;
     const context: UserContext = {
-      ...{ ...profile, subject, createdAt: clock.now(), memberships },
+      ...profile,
+      subject,
+      createdAt: clock.now(),
+      memberships,
       ...(identities !== undefined && { identities }),
     };
     const id = ids.uuid();

@@ -220,7 +220,10 @@ export class Blobs {
       path: this.pathOf(blob),
       bring: () => this.localPath(blob),
       open: () => this.#open(blob),
-      ...{ length, contentType, fileName, etag: `"${sha256}"` },
+      length,
+      contentType,
+      fileName,
+      etag: `"${sha256}"`,
     };
   }
 

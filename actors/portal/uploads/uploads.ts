@@ -91,7 +91,9 @@ export async function participantUploads(
   { limit, after }: { readonly limit: number; readonly after: string | undefined },
 ): Promise<readonly { readonly id: string; readonly sha256: string }[]> {
   const rows = await store.rows({
-    ...{ view: PARTICIPANT_UPLOADS, prefix: [documentId], limit },
+    view: PARTICIPANT_UPLOADS,
+    prefix: [documentId],
+    limit,
     ...(after !== undefined && { after: [documentId, after] }),
   });
   return rows.map(({ key, value }) => ({ id: String(key[1]), sha256: String(value) }));
@@ -173,8 +175,12 @@ export class Uploads {
     const stored = await this.blobs.store(sink);
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
-      ...{ organizationId, applicationId: null, participant },
-      ...{ name: cleanName(file.name), contentType: file.contentType, isPdf: false },
+      organizationId,
+      applicationId: null,
+      participant,
+      name: cleanName(file.name),
+      contentType: file.contentType,
+      isPdf: false,
     });
   }
 

@@ -322,7 +322,12 @@ function addressOf(organization: OrganizationId) {
 function view({ id, url, authType, secret, disabled, events }: Webhook): RegisteredWebhook {
   const disabledReason = disabled?.reason ?? null;
   return {
-    ...{ id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null, disabledReason },
+    id,
+    url,
+    authType,
+    isSigned: secret !== null,
+    isDisabled: disabled !== null,
+    disabledReason,
     events: events ?? null,
   };
 }

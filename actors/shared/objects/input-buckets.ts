@@ -79,7 +79,9 @@ export class InputBuckets {
     const { sdk, client } = await this.#opened();
     const { prefix, recursive, next, after, signal } = options;
     const command = new sdk.ListObjectsV2Command({
-      ...{ Bucket, Prefix: prefix, MaxKeys: PAGE_SIZE },
+      Bucket,
+      Prefix: prefix,
+      MaxKeys: PAGE_SIZE,
       // Some characters of keys cannot stand in the answer.
       EncodingType: 'url',
       ...(!recursive && { Delimiter: '/' }),
@@ -116,11 +118,14 @@ export class InputBuckets {
   async get(Bucket: string, { key, etag }: BucketObject, from: number): Promise<Readable | undefined> {
     const { sdk, client } = await this.#opened();
     const command = new sdk.GetObjectCommand({
-      ...{ Bucket, Key: key, IfMatch: etag },
+      Bucket,
+      Key: key,
+      IfMatch: etag,
       ...(from > 0 && { Range: `bytes=${from}-` }),
     });
     const found = await this.#ifPresent(
-      ...([Bucket, 's3:GetObject'] as const),
+      Bucket,
+      's3:GetObject',
       () => this.#within((limits) => client.send(command, limits)),
       [412],
     );

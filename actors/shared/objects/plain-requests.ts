@@ -121,7 +121,10 @@ export class PlainRequests {
       const signer = await this.#config.signer();
       const signed = await signer.sign(
         {
-          ...{ ...address, method, path: `${path}${pathOf(key)}`, query: {} },
+          ...address,
+          method,
+          path: `${path}${pathOf(key)}`,
+          query: {},
           headers: {
             ...headers,
             host,
@@ -159,8 +162,13 @@ function placeOf(request: unknown, key: string): Place | undefined {
   const [, signingRegion, signingService] = SIGNATURE.exec(headers['authorization'] ?? '') ?? [];
   if (signingRegion === undefined || signingService === undefined || !path.endsWith(end)) return undefined;
   return {
-    ...{ protocol, hostname, ...(port !== undefined && { port }) },
-    ...{ path: path.slice(0, -end.length), host: headers['host'] ?? hostname, signingRegion, signingService },
+    protocol,
+    hostname,
+    ...(port !== undefined && { port }),
+    path: path.slice(0, -end.length),
+    host: headers['host'] ?? hostname,
+    signingRegion,
+    signingService,
   };
 }
 
@@ -170,4 +178,14 @@ function pathOf(key: string): string {
 
 function sha256(body: Buffer): string {
   return createHash('sha256').update(body).digest('hex');
+}
+
+/** Returns what an answer says about its object, as the client returns it. */
+export function headOf({ headers }: PlainAnswer) {
+  const { 'content-length': length, 'last-modified': modified, 'x-amz-meta-owner': owner } = headers;
+  return {
+    ContentLength: Number(length ?? 0),
+    LastModified: new Date(modified ?? 0),
+    ...(owner !== undefined && { Metadata: { owner } }),
+  };
 }

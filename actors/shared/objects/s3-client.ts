@@ -66,7 +66,9 @@ export function makeClient(sdk: Sdk, connection: S3Connection, requestTimeout: n
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = connection;
   return new sdk.S3Client({
     ...(endpoint !== undefined && { endpoint }),
-    ...{ region, forcePathStyle, maxAttempts: ATTEMPTS },
+    region,
+    forcePathStyle,
+    maxAttempts: ATTEMPTS,
     ...(accessKeyId !== undefined &&
       secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
     // Some servers refuse the checksums that the client adds otherwise, or store their framing.

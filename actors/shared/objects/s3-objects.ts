@@ -22,7 +22,7 @@ import {
   StoreRefusal,
   type StoreTrouble,
 } from './object-store.ts';
-import { type PlainAnswer, PlainRequests } from './plain-requests.ts';
+import { headOf, PlainRequests } from './plain-requests.ts';
 import { presignedLink } from './presign.ts';
 import {
   beginsAt,
@@ -79,7 +79,9 @@ export async function openS3(options: S3Options, parts: S3Parts): Promise<Object
   const requestTimeout = parts.timeout ?? TIMEOUT_MS;
   return new S3Objects(options, {
     ...parts,
-    ...{ sdk, requestTimeout, client: makeClient(sdk, options, requestTimeout) },
+    sdk,
+    requestTimeout,
+    client: makeClient(sdk, options, requestTimeout),
   });
 }
 
@@ -189,11 +191,15 @@ class S3Objects implements ObjectStore {
     const { bucket, endpoint, forcePathStyle } = this.#options;
     return this.#attempt('s3:GetObject', async () => {
       const place = config.endpointProvider({
-        ...{ Region: await config.region(), Bucket: bucket, ForcePathStyle: forcePathStyle },
+        Region: await config.region(),
+        Bucket: bucket,
+        ForcePathStyle: forcePathStyle,
         ...(endpoint !== undefined && { Endpoint: endpoint }),
       });
       return presignedLink(this.#client, {
-        ...{ bucket: place.url, key: `${this.#prefix}${key}`, seconds: LINK_SECONDS },
+        bucket: place.url,
+        key: `${this.#prefix}${key}`,
+        seconds: LINK_SECONDS,
         at: this.#parts.clock.now(),
         query: { 'response-content-type': contentType, 'response-content-disposition': disposition },
       });
@@ -213,7 +219,9 @@ class S3Objects implements ObjectStore {
           : await this.#client.send(command, limits);
         const owner = Metadata?.['owner'];
         return {
-          ...{ key, length: ContentLength ?? 0, modifiedAt: LastModified?.getTime() ?? 0 },
+          key,
+          length: ContentLength ?? 0,
+          modifiedAt: LastModified?.getTime() ?? 0,
           ...(owner !== undefined && { owner }),
         };
       }),
@@ -247,7 +255,9 @@ class S3Objects implements ObjectStore {
 
   async list(prefix: string, next?: string): Promise<ObjectPage> {
     const command = new this.#sdk.ListObjectsV2Command({
-      ...{ Bucket: this.#options.bucket, Prefix: `${this.#prefix}${prefix}`, MaxKeys: PAGE_SIZE },
+      Bucket: this.#options.bucket,
+      Prefix: `${this.#prefix}${prefix}`,
+      MaxKeys: PAGE_SIZE,
       ...(next !== undefined && { ContinuationToken: next }),
     });
     const page = await this.#attempt('s3:ListBucket', () =>
@@ -494,7 +504,8 @@ class S3Objects implements ObjectStore {
         Parts.push({ ETag, PartNumber });
       }
       const complete = new sdk.CompleteMultipartUploadCommand({
-        ...{ ...upload, MultipartUpload: { Parts } },
+        ...upload,
+        MultipartUpload: { Parts },
         ...this.#condition(options),
       });
       await this.#within(length, (limits) => this.#client.send(complete, limits));
@@ -565,15 +576,6 @@ class S3Objects implements ObjectStore {
     if (!RIGHTS_OF_REMOVAL.includes(right)) this.#withoutRemoval = undefined;
     return explained(this.location, right, error);
   }
-}
-
-/** As the client reads it. */
-function headOf({ headers }: PlainAnswer) {
-  const { 'content-length': length, 'last-modified': modified, 'x-amz-meta-owner': owner } = headers;
-  return {
-    ...{ ContentLength: Number(length ?? 0), LastModified: new Date(modified ?? 0) },
-    ...(owner !== undefined && { Metadata: { owner } }),
-  };
 }
 
 async function drain({ Body }: { readonly Body?: { transformToByteArray(): Promise<unknown> } | undefined }) {

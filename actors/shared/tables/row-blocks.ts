@@ -161,7 +161,9 @@ export class RowBlocks {
     // Codes are tested fastest.
     const groups = [...scan.groups].sort((a, b) => costOf(a) - costOf(b));
     const orders: number[] = [];
-    let [matched, from, below] = [0, scan.from ?? -Infinity, scan.below ?? Infinity];
+    let matched = 0;
+    let from = scan.from ?? -Infinity;
+    let below = scan.below ?? Infinity;
     for (let looked = 1; from < below; looked += 1) {
       const at = newestFirst ? this.#before(below, false) : this.#before(from, true);
       const block = this.#blocks[at];
@@ -189,7 +191,8 @@ export class RowBlocks {
 
   /** Number of the last block that begins before an order, or at it. */
   #before(order: number, orAt: boolean): number {
-    let [low, high] = [0, this.#blocks.length];
+    let low = 0;
+    let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const from = this.#blocks[middle]?.from ?? 0;
@@ -274,7 +277,8 @@ class ClosedRows {
   /** The first row of an order at or above this one. */
   firstFrom(order: number): number {
     if (order === Infinity) return this.orders.length;
-    let [low, high] = [0, order === -Infinity ? 0 : this.orders.length];
+    let low = 0;
+    let high = order === -Infinity ? 0 : this.orders.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.orders[middle] as number) < order) low = middle + 1;
@@ -466,7 +470,8 @@ function passes(order: number, row: TableRow, test: RowTest): boolean {
 
 /** Index of the first number that is not less. */
 function firstOf(numbers: readonly number[], number: number): number {
-  let [low, high] = [0, numbers.length];
+  let low = 0;
+  let high = numbers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((numbers[middle] ?? 0) < number) low = middle + 1;
@@ -487,7 +492,8 @@ function markBetween(marks: Int32Array, from: number, below: number): void {
 /** Marks the rows with a chosen code among those that pass. */
 function markChosen(codes: Uint16Array, chosen: Uint8Array, marks: Int32Array): void {
   for (let word = 0; word < WORDS; word += 1) {
-    const [first, among] = [32 * word, passing[word] as number];
+    const first = 32 * word;
+    const among = passing[word] as number;
     let bits = 0;
     if (bitsIn(among) > FEW_BITS && first + 32 <= codes.length)
       for (let at = 0; at < 32; at += 1) bits |= (chosen[codes[first + at] as number] as number) << at;

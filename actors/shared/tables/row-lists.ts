@@ -225,12 +225,14 @@ class RowList {
 
   async page({ q = '', except, newestFirst, limit, offset }: ListSearch): Promise<IdPage> {
     const wanted = foldText(q.trim());
-    const [all, texts] = [this.#ids, this.#texts];
+    const all = this.#ids;
+    const texts = this.#texts;
     const first = offset * limit;
     const ids: string[] = [];
     let totalCount = 0;
     if (wanted === '' && (except?.size ?? 0) === 0) {
-      const [from, to] = [first, first + limit];
+      const from = first;
+      const to = first + limit;
       const page = newestFirst
         ? all.slice(Math.max(0, all.length - to), Math.max(0, all.length - from)).reverse()
         : all.slice(from, to);
@@ -251,7 +253,8 @@ class RowList {
 
   /** The place of a row, or where it would be. */
   #placeOf(time: number, id: string): number {
-    let [low, high] = [0, this.#ids.length];
+    let low = 0;
+    let high = this.#ids.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const its = this.#times[middle] ?? 0;

@@ -105,7 +105,8 @@ export class SharedRecords {
   /** Marks the records that one of the searches finds. */
   async search(searches: readonly SearchInBytes[]): Promise<RecordMarks> {
     let marks = new Uint8Array(0);
-    let [marked, isAny] = [0, false];
+    let marked = 0;
+    let isAny = false;
     const hit = (record: number) => {
       marks[record] = 1;
       isAny = true;

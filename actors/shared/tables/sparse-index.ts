@@ -153,7 +153,8 @@ export class SparseIndexes {
 /** The latest time known before which all lists together have at most so many rows. */
 function cutBefore(indexes: readonly SparseIndex[], lists: readonly IndexedList[], rows: number): number {
   const times = [...new Set(indexes.flatMap((index) => index.times))].sort((a, b) => a - b);
-  let [low, high] = [0, times.length];
+  let low = 0;
+  let high = times.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     let most = 0;
@@ -275,7 +276,8 @@ class SparseIndex {
       const [its] = await this.#read(at, row, 1);
       return its !== undefined && timeOf(its) < time;
     };
-    let [low, high] = [0, this.#counts[at] ?? BLOCK_SIZE];
+    let low = 0;
+    let high = this.#counts[at] ?? BLOCK_SIZE;
     const isRest = at === this.#ends.length;
     while (isRest && (await isBefore(high))) high *= 2;
     while (low < high) {
@@ -303,7 +305,8 @@ class SparseIndex {
     for (let attempt = 1; ; attempt += 1) {
       const { changes } = this;
       let isSame = true;
-      let [at, before] = [0, 0];
+      let at = 0;
+      let before = 0;
       while (at < this.#ends.length) {
         if (this.#isChanged(at)) {
           isSame = false;
@@ -391,7 +394,10 @@ class SparseIndex {
   #read(at: number, offset: number, limit: number): Promise<readonly Row[]> {
     const after = this.#after(at);
     return this.#store.rows({
-      ...{ view: this.#view, prefix: this.#prefix, offset, limit },
+      view: this.#view,
+      prefix: this.#prefix,
+      offset,
+      limit,
       ...(after && { after }),
     });
   }
@@ -403,7 +409,8 @@ class SparseIndex {
 
   /** The block that a place belongs to. */
   #blockOf(place: Place): number {
-    let [low, high] = [0, this.#ends.length];
+    let low = 0;
+    let high = this.#ends.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const end = this.#ends[middle];

@@ -62,7 +62,7 @@ export class TextBlock {
   }
 
   text(at: number): string {
-    const [start = 0, end = 0] = [this.#starts[at], this.#starts[at + 1]];
+    const { [at]: start = 0, [at + 1]: end = 0 } = this.#starts;
     return end - start < 2 ? '' : this.#text.toString('utf8', start, end - 1);
   }
 
@@ -109,11 +109,9 @@ export class TextBlock {
 
   /** Marks the texts of a pair. @param at number of the pair */
   #add(at: number, marks: Int32Array): void {
-    const [found, start, end] = [
-      this.#found,
-      at === 0 ? 0 : (this.#ends[at - 1] as number),
-      this.#ends[at] as number,
-    ];
+    const found = this.#found;
+    const start = at === 0 ? 0 : (this.#ends[at - 1] as number);
+    const end = this.#ends[at] as number;
     if (end - start === MARKS)
       for (let word = 0, place = start; word < WORDS; word += 1, place += 2)
         marks[word] =
@@ -123,7 +121,8 @@ export class TextBlock {
 
   /** Number of the first pair that is not before this one. */
   #firstPair(pair: number): number {
-    let [low, high] = [0, this.#pairs.length];
+    let low = 0;
+    let high = this.#pairs.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#pairs[middle] as number) < pair) low = middle + 1;
@@ -248,7 +247,8 @@ export class RecordBlock {
   }
 
   numbers(row: number): readonly number[] {
-    let [low, high] = [0, this.#rows.length];
+    let low = 0;
+    let high = this.#rows.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if ((this.#rows[middle] as number) < row) low = middle + 1;
@@ -261,7 +261,8 @@ export class RecordBlock {
 
   /** Marks the rows with a record that is marked. */
   search(records: Uint8Array, marks: Int32Array): void {
-    const [numbers, rows] = [this.#numbers, this.#rows];
+    const numbers = this.#numbers;
+    const rows = this.#rows;
     for (let at = 0; at < numbers.length; at += 1)
       if (records[numbers[at] as number] === 1) mark(marks, rows[at] as number);
   }

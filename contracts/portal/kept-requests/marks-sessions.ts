@@ -16,7 +16,12 @@ const { type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, p
   flowActionMembers;
 const action = members({
   id: maybeUuid.describe('Identifier, unique within the instance.'),
-  ...{ type, user, signatureInitialsMode, ruleName, numberRequiredSignatures, prePositionedMarks },
+  type,
+  user,
+  signatureInitialsMode,
+  ruleName,
+  numberRequiredSignatures,
+  prePositionedMarks,
 });
 
 const newMarksSession = members({

@@ -59,29 +59,38 @@ export function recordOperations<
   const changed = { body, largeBody: true } as const;
   return {
     list: operation(`GET ${path}`, {
-      ...{ ...texts.list, scope: 'Read' },
+      ...texts.list,
+      scope: 'Read',
       query: members(recordQuery),
       reply: pageOf(item),
     }),
     create: operation(`POST ${path}`, {
-      ...{ ...texts.create, scope: 'Create', idempotent: true },
+      ...texts.create,
+      scope: 'Create',
+      idempotent: true,
       ...changed,
       reply: item,
       refusals: [...notSaved, 'IdempotencyConflict'],
     }),
     get: operation(`GET ${path}/{id}`, {
-      ...{ params, ...texts.get, scope: 'Read' },
+      params,
+      ...texts.get,
+      scope: 'Read',
       reply: view,
       refusals: [notFound],
     }),
     replace: operation(`PUT ${path}/{id}`, {
-      ...{ params, ...texts.replace, scope: 'Create' },
+      params,
+      ...texts.replace,
+      scope: 'Create',
       ...changed,
       reply: 'empty',
       refusals: [notFound, ...fixed, ...notSaved],
     }),
     remove: operation(`DELETE ${path}/{id}`, {
-      ...{ params, ...texts.remove, scope: 'Create' },
+      params,
+      ...texts.remove,
+      scope: 'Create',
       reply: 'empty',
       refusals: [notFound, ...fixed],
     }),

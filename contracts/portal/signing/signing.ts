@@ -222,7 +222,10 @@ const electronicSignature = members({
       fieldValues: given.fieldValues ?? undefined,
       reading: given.reading,
       // Last: V8 adds each member behind a spread in more than half a microsecond.
-      ...{ flowActionId, ticket, userId, documentVersion },
+      flowActionId,
+      ticket,
+      userId,
+      documentVersion,
     };
   })
   .meta({ id: 'ElectronicSignature' });

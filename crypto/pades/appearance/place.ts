@@ -201,7 +201,8 @@ export function fittedOn(
   if (![left, top, width, height].every(Number.isFinite) || width <= 0 || height <= 0) {
     throw invalid('The rectangle of the signature has no extent.');
   }
-  const [wide, high] = [Math.min(width, view.width), Math.min(height, view.height)];
+  const wide = Math.min(width, view.width);
+  const high = Math.min(height, view.height);
   const x = Math.max(0, Math.min(left, view.width - wide));
   const y = Math.max(0, Math.min(view.height - top - high, view.height - high));
   return { page, view, shown: [x, y, x + wide, y + high] };
@@ -228,7 +229,8 @@ function freePlace(pdf: PdfDocument, asked: ShownPlace): ShownPlace | undefined 
   if (isFree(shown)) return asked;
   const [left, bottom, right, top] = shown;
   for (const size of SIZES) {
-    const [width, height] = [(right - left) * size, (top - bottom) * size];
+    const width = (right - left) * size;
+    const height = (top - bottom) * size;
     const step = Math.max(STEP, Math.sqrt(((view.width - width) * (view.height - height)) / MAX_POSITIONS));
     const positions: Box[] = [];
     for (let x = left % step; x + width <= view.width; x += step)

@@ -15,7 +15,8 @@ import {
 import { ink, upright } from '../appearance/draw.ts';
 import type { Colour, FieldContent, FieldLook } from './field-look.ts';
 
-const [CHECKED, UNCHECKED] = ['\u2611', '\u2610'];
+const CHECKED = '\u2611';
+const UNCHECKED = '\u2610';
 
 type Rotation = PageView['rotation'];
 

@@ -86,7 +86,8 @@ export function extentOf(
   const place = box(pdf, widget.get('Rect'));
   if (place === undefined) return undefined;
   const rotation = rotationOf(pdf, widget);
-  const [across, up] = [place[2] - place[0], place[3] - place[1]];
+  const across = place[2] - place[0];
+  const up = place[3] - place[1];
   const isTurned = rotation === 90 || rotation === 270;
   return { width: isTurned ? up : across, height: isTurned ? across : up };
 }

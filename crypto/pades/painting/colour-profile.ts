@@ -59,7 +59,8 @@ function isUsualCurve(tag: Buffer | undefined): boolean {
   const type = tag.toString('latin1', 0, 4);
   if (type === 'para') {
     // The types 1 to 4 differ in the part near black (10.18).
-    const [gamma, slope] = [tag.readInt32BE(12) / FIXED, tag.length >= 20 ? tag.readInt32BE(16) / FIXED : 1];
+    const gamma = tag.readInt32BE(12) / FIXED;
+    const slope = tag.length >= 20 ? tag.readInt32BE(16) / FIXED : 1;
     const isPlain = tag.readUInt16BE(8) === 0;
     return tag.readUInt16BE(8) <= 3 && isGamma(gamma) && (isPlain || (slope >= 0.8 && slope <= 1));
   }

@@ -49,7 +49,8 @@ export const NO_GROUP: Grouping = { alpha: 1, blend: 'Normal', isIsolated: false
 
 /** Returns how a mark with this blend mode changes the page; `unknown` for what is not interpreted. */
 export function blendThrough({ blend: outer, isIsolated }: Grouping, own: string): string {
-  const [around, inside] = [BLEND_MODES[outer], BLEND_MODES[own]];
+  const around = BLEND_MODES[outer];
+  const inside = BLEND_MODES[own];
   if (around === undefined || inside === undefined) return 'unknown';
   if (inside === 'paints') return outer;
   // In an isolated group, a mark meets earlier ones of the group alone (11.4.5).
@@ -77,7 +78,8 @@ export function groupOf(pdf: PdfDocument, form: PdfDict): FormGroup | undefined 
   const written = form.get('Group');
   if (written === undefined || isNull(pdf.resolve(written))) return undefined;
   const group = pdf.dict(written);
-  const [isolated, knockout] = [flag(pdf, group?.get('I')), flag(pdf, group?.get('K'))];
+  const isolated = flag(pdf, group?.get('I'));
+  const knockout = flag(pdf, group?.get('K'));
   const isIsolated = isolated === true;
   const isUsual =
     group !== undefined &&

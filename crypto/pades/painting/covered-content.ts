@@ -140,7 +140,8 @@ const FEWEST_ROWS = 3;
 /** True for a thin line inside of an area that is too short to divide it. */
 function isShortIn({ box, covers, alpha }: Mark, area: Box): boolean {
   const extent = covers.reduce(around, covers[0] ?? box);
-  const [width, height] = [extent.right - extent.left, extent.top - extent.bottom];
+  const width = extent.right - extent.left;
+  const height = extent.top - extent.bottom;
   if (alpha === 0 || Math.min(width, height) > THIN || !contains(area, extent, 0)) return false;
   return width < LONG_LINE * (area.right - area.left) && height < LONG_LINE * (area.top - area.bottom);
 }
@@ -154,7 +155,8 @@ function isDrawing(strokes: readonly Box[]): boolean {
 function isIllegible(ink: Box, covers: readonly Cover[]): boolean {
   const area = areaOf(ink);
   if (!(area > 0)) return Number.isNaN(area);
-  const [width, height] = [ink.right - ink.left, ink.top - ink.bottom];
+  const width = ink.right - ink.left;
+  const height = ink.top - ink.bottom;
   const core = {
     left: ink.left + MARGIN * width,
     right: ink.right - MARGIN * width,
@@ -198,7 +200,8 @@ const isLevel = ({ left, bottom, right, top }: Box): boolean => right - left >= 
 
 /** True for ink like that of a dash or a bar. */
 function isDash({ left, bottom, right, top }: Box): boolean {
-  const [width, height] = [right - left, top - bottom];
+  const width = right - left;
+  const height = top - bottom;
   return Math.min(width, height) < DASH_PART * Math.max(width, height);
 }
 

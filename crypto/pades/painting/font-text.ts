@@ -57,7 +57,8 @@ export function fontReader(pdf: PdfDocument, font: PdfDict): FontReader {
   // A program in the file may have an encoding of its own (9.6.5.4).
   const isOwn = embedded && font.get('Encoding') === undefined;
   const contradicts = (code: number): boolean => {
-    const [glyph, said] = [encoding(code), map?.get(code)];
+    const glyph = encoding(code);
+    const said = map?.get(code);
     return (
       !isOwn &&
       glyph !== undefined &&

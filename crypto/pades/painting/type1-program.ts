@@ -37,7 +37,8 @@ export function type1Program(file: Buffer): FontProgram | undefined {
     }
     return found;
   };
-  const [own, other] = [body.indexOf('/CharStrings'), body.indexOf('/Subrs')];
+  const own = body.indexOf('/CharStrings');
+  const other = body.indexOf('/Subrs');
   const glyphs =
     own < 0 ? undefined : parts(/\/([^\s/{}[\]()<>%]+)\s+(\d{1,5})\s+(?:RD|-\||\S{1,8}) /g, own + 12);
   const routines =
@@ -196,10 +197,12 @@ class GlyphReader {
   #escape(operator: number): void {
     const stack = this.#stack;
     if (operator === 12) {
-      const [divisor = 1, value = 0] = [stack.pop(), stack.pop()];
+      const divisor = stack.pop() ?? 1;
+      const value = stack.pop() ?? 0;
       stack.push(value / divisor);
     } else if (operator === 16) {
-      const [routine = 0, count = 0] = [stack.pop(), stack.pop()];
+      const routine = stack.pop() ?? 0;
+      const count = stack.pop() ?? 0;
       const given = count > 0 ? stack.splice(-count) : [];
       // 3: hints; 0 to 2: a flat curve, whose points are moves of the current point. Others are not interpreted.
       if (routine > 3 || routine < 0) this.#isKnown = false;

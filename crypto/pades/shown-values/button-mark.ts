@@ -52,7 +52,8 @@ function isMarkGlyph({ text, code }: Glyph, fontName: string): boolean {
 
 /** True for a circle around the middle of the field. */
 function isCircle({ left, bottom, right, top }: Box, field: Box): boolean {
-  const [width, height] = [right - left, top - bottom];
+  const width = right - left;
+  const height = top - bottom;
   const size = Math.max(width, height);
   const middle =
     Math.hypot(left + right - field.left - field.right, bottom + top - field.bottom - field.top) / 2;

@@ -140,14 +140,12 @@ function faultOf(
 
 /** Returns the least contrast with and without the lines below: their extents are those of the largest ends and corners. */
 function contrastAt(point: Box, lightness: number | undefined, earlier: readonly Mark[]): number | undefined {
-  const [one, other] = [
-    contrastWith(point, lightness, earlier),
-    contrastWith(
-      point,
-      lightness,
-      earlier.filter(({ kind }) => kind !== 'stroke'),
-    ),
-  ];
+  const one = contrastWith(point, lightness, earlier);
+  const other = contrastWith(
+    point,
+    lightness,
+    earlier.filter(({ kind }) => kind !== 'stroke'),
+  );
   return one === undefined || other === undefined ? undefined : Math.min(one, other);
 }
 
@@ -226,7 +224,8 @@ function hidesMost(marks: readonly Mark[], glyph: Box): boolean {
 }
 
 function middleOf({ left, bottom, right, top }: Box): Box {
-  const [x, y] = [(left + right) / 2, (bottom + top) / 2];
+  const x = (left + right) / 2;
+  const y = (bottom + top) / 2;
   return { left: x, right: x, bottom: y, top: y };
 }
 
@@ -234,7 +233,8 @@ function middleOf({ left, bottom, right, top }: Box): Box {
 function inOrder(placed: readonly Placed[], direction: readonly [number, number]): ReadText {
   const length = Math.hypot(...direction);
   if (placed.length > 0 && !(length > 0)) return hidden('shows a text at no place');
-  const [dx, dy] = [direction[0] / length, direction[1] / length];
+  const dx = direction[0] / length;
+  const dy = direction[1] / length;
   const along = ([x, y]: readonly [number, number]): number => x * dx + y * dy;
   const down = ([x, y]: readonly [number, number]): number => x * dy - y * dx;
   let text = '';
@@ -321,7 +321,8 @@ function rowOf(sorted: readonly Placed[]): string | undefined {
 
 /** True when digits that belong together in the value are together in the shown text, and no others. */
 export function keepsNumbers(shown: string, value: string): boolean {
-  const [one, other] = [chars(shown), chars(value)];
+  const one = chars(shown);
+  const other = chars(value);
   if (one.length !== other.length) return true;
   return one.every(({ character, isApart }, index) => {
     const previous = one[index - 1]?.character ?? '';

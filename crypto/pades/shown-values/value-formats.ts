@@ -12,7 +12,8 @@ const CURRENCY_SIGNS = /^(?:\p{Sc}|R\$|US\$|kr\.?|zł|Kč|Ft|Fr\.|Rs\.?|лв\.?|
 /** True when the shown text is a usual form of the value. */
 export function isFormatOf(value: string, shown: string): boolean {
   if (shown.length > MAX_LENGTH || value.length > MAX_LENGTH) return false;
-  const [own, text] = [value.trim(), shown.trim()];
+  const own = value.trim();
+  const text = shown.trim();
   return isSameNumber(own, text) || isSameDay(own, text) || isSameCode(own, text);
 }
 
@@ -117,7 +118,8 @@ function daysIn(text: string): readonly Day[] {
 }
 
 function isSameDay(value: string, shown: string): boolean {
-  const [one, other] = [daysIn(value), daysIn(shown)];
+  const one = daysIn(value);
+  const other = daysIn(shown);
   const same = (left: Day, right: Day): boolean =>
     left.year === right.year && left.month === right.month && left.day === right.day;
   // Where day and month can be exchanged in both, their order stays.

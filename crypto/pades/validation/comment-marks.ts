@@ -221,7 +221,8 @@ function viewerCovers(
       const isStroke = thickness <= lineLimit(high - low) && lightness <= DARK;
       const places = type === 'StrikeOut' ? [(low + high) / 2] : isUpright ? [low, high] : [low];
       return places.map((middle) => {
-        const [from, to] = [middle - thickness / 2, middle + thickness / 2];
+        const from = middle - thickness / 2;
+        const to = middle + thickness / 2;
         const line = isUpright ? { ...box, left: from, right: to } : { ...box, bottom: from, top: to };
         return { ...cover(line, 1 - alpha), isStroke };
       });
@@ -262,7 +263,8 @@ function drawnCovers(marks: readonly Mark[], type: string, areas: readonly Box[]
 
 /** True for a box no thicker than a line along the marked text, which may run upwards where the area is tall. */
 function isAlong(box: Box, area: Box): boolean {
-  const [width, height] = [area.right - area.left, area.top - area.bottom];
+  const width = area.right - area.left;
+  const height = area.top - area.bottom;
   return (
     box.top - box.bottom <= lineLimit(height) || (height > width && box.right - box.left <= lineLimit(width))
   );
@@ -276,7 +278,8 @@ function hidesWith(lines: readonly Box[], area: Box): boolean {
     .filter((box) => commonArea(box, area) > 0)
     .map((box) => (isTall ? ([box.left, box.right] as const) : ([box.bottom, box.top] as const)))
     .sort(([one], [other]) => one - other);
-  let [length, end] = [0, low];
+  let length = 0;
+  let end = low;
   for (const [from, to] of extents) {
     length += Math.max(0, Math.min(to, high) - Math.max(from, end));
     end = Math.max(end, to);
@@ -312,7 +315,8 @@ function isOfItsKind(marks: readonly Mark[], type: string, areas: readonly Box[]
   return marks.every(({ box, covers }) => {
     const extent = covers.reduce(around, covers[0] ?? box);
     return areas.some((area) => {
-      const [width, height] = [area.right - area.left, area.top - area.bottom];
+      const width = area.right - area.left;
+      const height = area.top - area.bottom;
       const isWide =
         extent.right - extent.left >= WHOLE * Math.max(width, height) ||
         extent.top - extent.bottom >= WHOLE * Math.max(width, height);

@@ -32,10 +32,8 @@ export function valuedFields(pair: ObjectComparison, survey: DocumentSurvey): Re
   const valued = new Set<string>();
   for (const { number, dict, name, type } of survey.fields.values()) {
     const after = pair.changed(number) ? pair.after.pdf.dict(pair.after.pdf.object(number)) : dict;
-    const [old, now] = [
-      inheritedByField(pair.before.pdf, dict, 'V'),
-      after && inheritedByField(pair.after.pdf, after, 'V'),
-    ];
+    const old = inheritedByField(pair.before.pdf, dict, 'V');
+    const now = after && inheritedByField(pair.after.pdf, after, 'V');
     const below = old === undefined ? [] : referencesIn(old);
     // The appearance state of a button widget is its value.
     const isSwitched = type === 'Btn' && !equalValues(dict.get('AS'), after?.get('AS'));
@@ -113,7 +111,8 @@ function madeReadOnly({ name, dict }: SurveyedField, flags: ByteSlice | undefine
 
 /** Judges other flags of an empty signature field: what it draws may neither come to light nor vanish. */
 function shownOrHidden(pair: ObjectComparison, { name, dict, type }: SurveyedField, after: PdfDict): Change {
-  const [old, now] = [drawingOf(pair.before.pdf, dict, type), drawingOf(pair.after.pdf, after, type)];
+  const old = drawingOf(pair.before.pdf, dict, type);
+  const now = drawingOf(pair.after.pdf, after, type);
   return redrawnBy(pair, old, now) === undefined
     ? {
         kind: 'entry',

@@ -163,15 +163,18 @@ export function judgeFrame(
   { dict, type }: SurveyedField,
   after: PdfDict,
 ): AppearanceJudgement {
-  const [before, now] = [pair.before.pdf, pair.after.pdf];
-  const [old, written] = [before.dict(dict.get('MK')), now.dict(after.get('MK'))];
+  const before = pair.before.pdf;
+  const now = pair.after.pdf;
+  const old = before.dict(dict.get('MK'));
+  const written = now.dict(after.get('MK'));
   const values = written === undefined ? new Map<string, ByteSlice>() : entriesOf(written);
   if (values === undefined || (written === undefined && !isNull(now.resolve(after.get('MK')))))
     return forbids('cannot be read');
   const keys = new Set([...values.keys(), ...(old?.entries ?? []).map((entry) => old?.keyOf(entry) ?? '')]);
   let isLeftOut = false;
   for (const key of keys) {
-    const [one, other] = [old?.get(key), values.get(key)];
+    const one = old?.get(key);
+    const other = values.get(key);
     if (other !== undefined && referencesIn(other).length > 0 && !equalValues(one, other))
       return forbids(`leads to another object (/${key})`);
     if (CAPTIONS.has(key) && other === undefined) isLeftOut = true;

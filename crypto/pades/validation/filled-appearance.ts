@@ -255,7 +255,8 @@ function turnedPlace(
   { left, bottom, right, top }: Box,
 ): readonly Cover[] {
   if (widget === undefined || !isTurnedAlone(pdf, widget, new Set([page]))) return [];
-  const [width, height] = [right - left, top - bottom];
+  const width = right - left;
+  const height = top - bottom;
   const turn = ((rotationOf(pdf, page.dict) % 360) + 360) % 360;
   if (turn === 90) return [wholly({ left, bottom: top, right: left + height, top: top + width })];
   if (turn === 180) return [wholly({ left: left - width, bottom: top, right: left, top: top + height })];
@@ -441,7 +442,8 @@ const COMB_SLACK = 0.1;
 
 /** True for a line that is no part of a frame: a dash, or a stroke of a digit. Combs have lines between their cells. */
 function isShortLine({ left, bottom, right, top }: Box, rectangle: Box, cells: number): boolean {
-  const [width, height] = [right - left, top - bottom];
+  const width = right - left;
+  const height = top - bottom;
   if (width > THIN && height > THIN) return false;
   if (width >= height) return width < LONG_LINE * (rectangle.right - rectangle.left);
   const cell = (((left + right) / 2 - rectangle.left) / (rectangle.right - rectangle.left)) * cells;

@@ -193,7 +193,8 @@ function changesOnlyData(
   after: ByteSlice | undefined,
 ): boolean {
   const { pdf } = pair.after;
-  const [old, now] = [[...items(pair.before.pdf.resolve(before))], [...items(pdf.resolve(after))]];
+  const old = [...items(pair.before.pdf.resolve(before))];
+  const now = [...items(pdf.resolve(after))];
   return (
     old.length > 0 &&
     old.length === now.length &&
@@ -216,7 +217,8 @@ function changedResources(
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): readonly Change[] {
-  const [old, now] = [pair.before.pdf.dict(before), pair.after.pdf.dict(after)];
+  const old = pair.before.pdf.dict(before);
+  const now = pair.after.pdf.dict(after);
   if (now === undefined) return old === undefined ? [] : [forbidden('took the resources of the form away')];
   const below = changedBelow(pair, old);
   const compared = {

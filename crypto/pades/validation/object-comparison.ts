@@ -45,7 +45,8 @@ export class ObjectComparison {
 
   #differs(number: number, moved: boolean): boolean {
     // References with another generation lead nowhere in some programs (7.3.10).
-    const [old, now] = [this.before.generation(number), this.after.generation(number)];
+    const old = this.before.generation(number);
+    const now = this.after.generation(number);
     if (old !== undefined && now !== undefined && old !== now) return true;
     const before = valueIn(this.before, number);
     const after = valueIn(this.after, number);

@@ -58,7 +58,8 @@ function changedPage(
   survey: DocumentSurvey,
   widgets: ReadonlySet<number>,
 ): readonly Change[] {
-  const [old, now] = [page.dict.get('Annots'), after.get('Annots')];
+  const old = page.dict.get('Annots');
+  const now = after.get('Annots');
   const list = asReference(old)?.number;
   const same = after === page.dict && (list === undefined || !pair.changed(list));
   if (same) return [];

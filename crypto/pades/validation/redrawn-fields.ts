@@ -79,7 +79,8 @@ function redrawnField({ name }: SurveyedField, judged: AppearanceJudgement): Cha
 function drawsOtherwise(pair: ObjectComparison): boolean {
   const [old, now] = [pair.before, pair.after].map(({ pdf }) => pdf.dict(pdf.catalog.get('AcroForm')));
   return DRAWING_KEYS.some((key) => {
-    const [before, after] = [old?.get(key), now?.get(key)];
+    const before = old?.get(key);
+    const after = now?.get(key);
     return !equalValues(before, after) || changedBelow(pair, old)(key);
   });
 }

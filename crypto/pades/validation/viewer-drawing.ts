@@ -40,7 +40,8 @@ export function judgeStyle(pdf: PdfDocument, field: PdfDict): AppearanceJudgemen
   const { ink, size, background } = fieldLook(pdf, field, form);
   if (styleFont(pdf, field) === undefined) return leavesOpen('is drawn by viewers in an unusual way');
   if (size !== 0 && !(size >= MIN_SIZE)) return leavesOpen('is drawn by viewers too small to be read');
-  const [text, paper] = [lightnessOf(ink), background === undefined ? 1 : lightnessOf(background)];
+  const text = lightnessOf(ink);
+  const paper = background === undefined ? 1 : lightnessOf(background);
   if (text === undefined || paper === undefined || Math.abs(text - paper) < MIN_CONTRAST)
     return leavesOpen('is drawn by viewers in a colour that cannot be seen');
   const font = pdf.dict(fontOf(pdf, field));

@@ -72,7 +72,8 @@ export class OutlineFont {
 
   /** Returns the glyph of a character; undefined when the font has none. */
   glyph(codePoint: number): number | undefined {
-    let [low, high] = [0, this.#ranges.length - 1];
+    let low = 0;
+    let high = this.#ranges.length - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
       const range = this.#ranges[middle];
@@ -235,7 +236,10 @@ export function encodeOutline(contours: readonly Contour[]): Buffer {
   const points = filled.flat().map(({ x, y, onCurve }) => ({ x: Math.round(x), y: Math.round(y), onCurve }));
   const header = Buffer.alloc(10 + 2 * filled.length + 2);
   header.writeInt16BE(filled.length, 0);
-  let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
+  let left = Infinity;
+  let bottom = Infinity;
+  let right = -Infinity;
+  let top = -Infinity;
   for (const { x, y } of points) {
     [left, bottom] = [Math.min(left, x), Math.min(bottom, y)];
     [right, top] = [Math.max(right, x), Math.max(top, y)];

@@ -38,7 +38,8 @@ function isSame(
   [other, second]: readonly [(glyph: number) => Buffer | undefined, number],
   depth = 0,
 ): boolean {
-  const [left, right] = [one(first), other(second)];
+  const left = one(first);
+  const right = other(second);
   if (left === undefined || right === undefined || depth > MAX_DEPTH) return false;
   if (left.length === 0 || right.length === 0) return left.length === right.length;
   if (left.length !== right.length || left.length < 10) return false;

@@ -188,7 +188,8 @@ function outlineOf(streams: Streams, hasBox: boolean): Buffer {
   if (count === 0) return Buffer.alloc(0);
   if (count < 0) return compositeOf(streams);
   const ends = Array.from({ length: count }, () => streams.points.short255());
-  let [x, y] = [0, 0];
+  let x = 0;
+  let y = 0;
   const contours = ends.map((length) =>
     Array.from({ length }, (): OutlinePoint => {
       const flag = streams.flags.u8();
@@ -226,7 +227,9 @@ function movement(flag: number, data: Reader): readonly [number, number] {
     ];
   }
   if (flag < 124) {
-    const [first, middle, last] = [data.u8(), data.u8(), data.u8()];
+    const first = data.u8();
+    const middle = data.u8();
+    const last = data.u8();
     return [signed(flag, (first << 4) + (middle >> 4)), signed(flag >> 1, ((middle & 0x0f) << 8) + last)];
   }
   return [signed(flag, data.u16()), signed(flag >> 1, data.u16())];
@@ -330,7 +333,8 @@ function sliceOf(name: Package, codePoint: number): string | undefined {
     cached = slicesOf(name);
     slices.set(name, cached);
   }
-  let [low, high] = [0, cached.length - 1];
+  let low = 0;
+  let high = cached.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
     const slice = cached[middle];

@@ -90,7 +90,8 @@ function readFrame(marker: number, segment: Buffer): Frame {
     throw refusedImage(`is a JPEG with ${components} colour components`);
   }
   if (segment.length !== 6 + 3 * components) throw refusedImage('is a damaged JPEG');
-  const [height, width] = [segment.readUInt16BE(1), segment.readUInt16BE(3)];
+  const height = segment.readUInt16BE(1);
+  const width = segment.readUInt16BE(3);
   assertExtent(width, height);
   return { width, height, components };
 }

@@ -78,7 +78,8 @@ export function fittingSize(
 /** Fits the image into the area with its aspect ratio, centred. */
 function imageIn(area: Area, image: Extent, name: string): string {
   const scale = Math.min(area.width / image.width, area.height / image.height);
-  const [width, height] = [image.width * scale, image.height * scale];
+  const width = image.width * scale;
+  const height = image.height * scale;
   const left = area.left + (area.width - width) / 2;
   const bottom = area.bottom + (area.height - height) / 2;
   return `q ${numbers(width, 0, 0, height, left, bottom)} cm /${name} Do Q\n`;

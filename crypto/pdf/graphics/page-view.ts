@@ -34,10 +34,12 @@ export function viewOf(pdf: PdfDocument, page: TreePage): PageView {
   const [left, bottom, right, top] = overlap(media, crop) ?? media;
   const unit = userUnit(pdf, page.dict);
   const rotation = quarterTurns(asInteger(pdf.resolve(inherited(pdf, page, 'Rotate'))) ?? 0);
-  const [across, up] = [right - left, top - bottom];
+  const across = right - left;
+  const up = top - bottom;
   const isTurned = rotation === 90 || rotation === 270;
   const content = (x: number, y: number): Point => {
-    const [a, b] = [x / unit, y / unit];
+    const a = x / unit;
+    const b = y / unit;
     if (rotation === 90) return [right - b, bottom + a];
     if (rotation === 180) return [right - a, top - b];
     if (rotation === 270) return [left + b, top - a];

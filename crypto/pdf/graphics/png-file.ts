@@ -88,7 +88,8 @@ function isCritical(type: string): boolean {
 
 function readHeader(body: Buffer) {
   if (body.length !== 13) throw refusedImage('is a damaged PNG');
-  const [width, height] = [body.readUInt32BE(0), body.readUInt32BE(4)];
+  const width = body.readUInt32BE(0);
+  const height = body.readUInt32BE(4);
   const bits = body[8] ?? 0;
   const known = COLOURS.get(body[9] ?? -1);
   const interlace = body[12] ?? -1;

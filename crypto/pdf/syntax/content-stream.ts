@@ -91,7 +91,8 @@ function plainLength(bytes: Buffer, from: number): number | undefined {
   const isMask = value('IM', 'ImageMask') === 'true';
   const components = isMask ? 1 : COMPONENTS[value('CS', 'ColorSpace')?.slice(1) ?? ''];
   const bits = isMask ? 1 : Number(value('BPC', 'BitsPerComponent'));
-  const [width, height] = [Number(value('W', 'Width')), Number(value('H', 'Height'))];
+  const width = Number(value('W', 'Width'));
+  const height = Number(value('H', 'Height'));
   if (components === undefined || !(width * height * bits > 0)) return undefined;
   return at + 1 + height * Math.ceil((width * components * bits) / 8);
 }

@@ -19,7 +19,8 @@ const MAX_LENGTH = 24;
  */
 export function referencesIn({ bytes, start, end }: ByteSlice): readonly number[] {
   const found: number[] = [];
-  let [before, last] = [-1, -1];
+  let before = -1;
+  let last = -1;
   for (let at = skipSpace(bytes, start); at < end; at = skipSpace(bytes, at)) {
     const byte = bytes[at];
     let number = -1;

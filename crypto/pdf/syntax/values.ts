@@ -88,7 +88,8 @@ export function equalEntries(
   if (!LISTS_OF_NUMBERS.has(key) || before === undefined || after === undefined)
     return equalValues(before, after);
   if (!isArray(before) || !isArray(after)) return equalValues(before, after);
-  const [old, now] = [numbersOf(key, before), numbersOf(key, after)];
+  const old = numbersOf(key, before);
+  const now = numbersOf(key, after);
   const isColour = COLOURS.has(key);
   const limit = isColour ? 1 : MAX_PART * Math.min(extentOf(old), extentOf(now));
   return old.length === now.length && old.every((item, index) => isNear(item, now[index], limit, isColour));
@@ -123,7 +124,8 @@ function extentOf(list: readonly ByteSlice[]): number {
 function isNear(before: ByteSlice, after: ByteSlice | undefined, limit: number, isColour: boolean): boolean {
   if (after === undefined) return false;
   if (equalValues(before, after)) return true;
-  const [old, now] = [plainText(before), plainText(after)];
+  const old = plainText(before);
+  const now = plainText(after);
   const written = NUMBER.exec(now);
   if (written === null || !NUMBER.test(old)) return false;
   const decimals = Math.max(LEAST_DECIMALS, (written[1] ?? written[2] ?? '').length);

@@ -174,7 +174,8 @@ export function createAuthenticator(
       const { operator, person } = found;
       return {
         identity: {
-          ...{ operator, scheme: 'Cookie' },
+          operator,
+          scheme: 'Cookie',
           ...(person !== undefined && { role: person.role, scopes: ROLE_SCOPES[person.role] }),
         },
         renewed: found.worn ? sessions.issue(operator, found.id, person) : undefined,
@@ -204,7 +205,9 @@ export function createAuthenticator(
 
 function identityOf({ name, scopes, profiles, folders, expiresAt }: UsedKey): Identity {
   return {
-    ...{ operator: `key:${name}`, scheme: 'ApiKey', scopes },
+    operator: `key:${name}`,
+    scheme: 'ApiKey',
+    scopes,
     ...(profiles && { profiles }),
     ...(folders && { folders }),
     ...(expiresAt !== null && { expiresAt }),

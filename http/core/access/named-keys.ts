@@ -50,8 +50,15 @@ export function openNamedKeys(
   const view = (key: StoredAccessKey): AccessKey => {
     const { name, scopes, profiles, folders, expiresAt, rateLimit, createdAt, createdBy, lastUsedAt } = key;
     return {
-      ...{ name, expiresAt, rateLimit, createdAt, createdBy, lastUsedAt, scopes: [...scopes] },
-      ...{ profiles: profiles && [...profiles], folders: folders && [...folders] },
+      name,
+      expiresAt,
+      rateLimit,
+      createdAt,
+      createdBy,
+      lastUsedAt,
+      scopes: [...scopes],
+      profiles: profiles && [...profiles],
+      folders: folders && [...folders],
       secrets: key.secrets
         .filter((secret) => isCurrent(secret, clock.now()))
         .map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt })),
@@ -76,8 +83,16 @@ export function openNamedKeys(
       const id = ids.bytes(8).toString('hex');
       const { secret, stored } = newSecret(id);
       const key = await keys.create({
-        ...{ id, name, scopes, profiles, folders, expiresAt, rateLimit },
-        ...{ createdAt: clock.now(), createdBy: by, secrets: [stored] },
+        id,
+        name,
+        scopes,
+        profiles,
+        folders,
+        expiresAt,
+        rateLimit,
+        createdAt: clock.now(),
+        createdBy: by,
+        secrets: [stored],
       });
       return { key: view(key), secret };
     },

@@ -41,9 +41,14 @@ const REQUEST_HEADERS: { readonly [name: string]: { readonly name: string; reado
 
 /** Headers that OpenAPI describes elsewhere (OpenAPI 3.1.1 §4.8.12.1, `name`), and lengths. */
 const ELSEWHERE = new Set([
-  ...['accept', 'content-type', 'authorization', 'content-length'],
+  'accept',
+  'content-type',
+  'authorization',
+  'content-length',
   // Headers of browsers and of the security schemes.
-  ...['cookie', 'origin', 'sec-fetch-site'],
+  'cookie',
+  'origin',
+  'sec-fetch-site',
 ]);
 
 /** @param own descriptions of headers that one service alone reads */

@@ -33,7 +33,9 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
       ...withDescription(bounded(schema)),
     })),
     ...query.map(([name, schema, required]) => ({
-      ...{ in: 'query', name, required },
+      in: 'query',
+      name,
+      required,
       ...withDescription(bounded(schema)),
     })),
     ...headerParameters(route.headers, headers),

@@ -51,24 +51,31 @@ const text = { type: 'string' } as const;
 /** Headers of every call, by name. */
 export const WEBHOOK_HEADERS = {
   'webhook-id': {
-    ...{ in: 'header', name: 'webhook-id', required: true, schema: text },
+    in: 'header',
+    name: 'webhook-id',
+    required: true,
+    schema: text,
     description: 'Identifies the event, the same on each attempt. Ignore an id that was processed.',
   },
   'webhook-sequence': {
-    ...{
-      in: 'header',
-      name: 'webhook-sequence',
-      required: true,
-      schema: { type: 'string', pattern: '^[0-9]+$' },
-    },
+    in: 'header',
+    name: 'webhook-sequence',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9]+$' },
     description: 'Number of the event among those of its document or job, from 1, without gaps.',
   },
   'webhook-timestamp': {
-    ...{ in: 'header', name: 'webhook-timestamp', required: false, schema: text },
+    in: 'header',
+    name: 'webhook-timestamp',
+    required: false,
+    schema: text,
     description: 'Time of the attempt, seconds since the epoch. With a secret only.',
   },
   'webhook-signature': {
-    ...{ in: 'header', name: 'webhook-signature', required: false, schema: text },
+    in: 'header',
+    name: 'webhook-signature',
+    required: false,
+    schema: text,
     description:
       'Signatures of id, timestamp and body by the rules of Standard Webhooks. With a secret only.',
   },

@@ -42,11 +42,18 @@ const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 const TRANSIENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
 /** Common names of attributes, short and as identifiers. */
 const EMAIL = [
-  ...['email', 'mail', 'emailAddress', 'urn:oid:0.9.2342.19200300.100.1.3'],
+  'email',
+  'mail',
+  'emailAddress',
+  'urn:oid:0.9.2342.19200300.100.1.3',
   'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
 ];
 const NAME = [
-  ...['displayName', 'name', 'cn', 'urn:oid:2.16.840.1.113730.3.1.241', 'urn:oid:2.5.4.3'],
+  'displayName',
+  'name',
+  'cn',
+  'urn:oid:2.16.840.1.113730.3.1.241',
+  'urn:oid:2.5.4.3',
   'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/name',
 ];
 
@@ -186,7 +193,10 @@ export class SamlProvider {
     const { generateServiceProviderMetadata } = await import('@node-saml/node-saml');
     const { entityId } = this.#options;
     return generateServiceProviderMetadata({
-      ...{ issuer: entityId, callbackUrl: receiver, identifierFormat: null, wantAssertionsSigned: true },
+      issuer: entityId,
+      callbackUrl: receiver,
+      identifierFormat: null,
+      wantAssertionsSigned: true,
       // The same file each time.
       generateUniqueId: () => `_${this.name}`,
     });
@@ -199,12 +209,19 @@ export class SamlProvider {
   ) {
     const { SAML, ValidateInResponseTo } = await import('@node-saml/node-saml');
     return new SAML({
-      ...{ entryPoint, idpIssuer: issuer, idpCert: [...certificates], callbackUrl: receiver },
-      ...{ issuer: this.#options.entityId, audience: this.#options.entityId },
-      ...{ wantAssertionsSigned: true, wantAuthnResponseSigned: false },
-      ...{ acceptedClockSkewMs: SKEW_MS, maxAssertionAgeMs: MAX_AGE_MS },
+      entryPoint,
+      idpIssuer: issuer,
+      idpCert: [...certificates],
+      callbackUrl: receiver,
+      issuer: this.#options.entityId,
+      audience: this.#options.entityId,
+      wantAssertionsSigned: true,
+      wantAuthnResponseSigned: false,
+      acceptedClockSkewMs: SKEW_MS,
+      maxAssertionAgeMs: MAX_AGE_MS,
       // The provider chooses its name format and how people prove who they are.
-      ...{ identifierFormat: null, disableRequestedAuthnContext: true },
+      identifierFormat: null,
+      disableRequestedAuthnContext: true,
       // `SignInFlows` binds the answer to the browser.
       validateInResponseTo: ValidateInResponseTo.never,
       ...(request !== undefined && { generateUniqueId: () => request.id, forceAuthn: request.forceAuthn }),
@@ -242,7 +259,11 @@ export class SamlProvider {
     if (until !== undefined && until <= this.#clock.now())
       throw refusal('The session at the provider is over (SessionNotOnOrAfter).');
     return {
-      ...{ issuer, subject, idToken: '', emailVerified: undefined, until },
+      issuer,
+      subject,
+      idToken: '',
+      emailVerified: undefined,
+      until,
       authenticatedAt: Math.min(...begins),
       session: shortText.safeParse(assertion.AuthnStatement[0]?.$?.SessionIndex).data,
       email: first(EMAIL) ?? (format === EMAIL_FORMAT ? subject : undefined),
@@ -274,7 +295,9 @@ export class SamlProvider {
       const trouble = `its metadata file cannot be used: ${why}`.slice(0, 300);
       if (this.#trouble !== trouble)
         this.#log.warn('Nobody can sign in at the identity provider.', {
-          ...{ Provider: this.name, File: file, Error: trouble },
+          Provider: this.name,
+          File: file,
+          Error: trouble,
         });
       this.#trouble = trouble;
       throw new SignInFailure('unavailable', `${this.name}: ${trouble}`);

@@ -157,8 +157,13 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
         const answer = this.flows.readAnswer(name, cookies, caller);
         if (answer === undefined) throw new SignInFailure('refused', 'This browser brings no answer.');
         const person: ProviderPerson = {
-          ...{ session: undefined, email: undefined, name: undefined, groups: undefined },
-          ...{ ...answer.person, emailVerified: undefined, idToken: '' },
+          session: undefined,
+          email: undefined,
+          name: undefined,
+          groups: undefined,
+          ...answer.person,
+          emailVerified: undefined,
+          idToken: '',
         };
         const { state, id } = answer;
         if (state === undefined && !at.allowsUnsolicited)
@@ -229,7 +234,9 @@ export class SignOn<Provider extends SignOnProvider = SignOnProvider> {
     } catch (error) {
       if (error instanceof SignInFailure && error.reason !== 'denied')
         this.#log.warn('A sign-in at the identity provider failed.', {
-          ...{ Provider: name, Reason: error.reason, Error: error.message },
+          Provider: name,
+          Reason: error.reason,
+          Error: error.message,
         });
       throw error;
     }

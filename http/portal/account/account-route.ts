@@ -104,7 +104,9 @@ export function accountPageOf(
   const words = textsFor(query.culture, acceptLanguage);
   const isChosen = query.culture !== undefined && textsFor(query.culture, '').language === words.language;
   return {
-    ...{ words, path, address },
+    words,
+    path,
+    address,
     texts: TEXTS[words.language].account,
     culture: isChosen ? words.language : undefined,
     theme: themeOf(query),
@@ -167,7 +169,11 @@ function accountRoute<Params, Body>(
   const descriptions = [description, SESSION_NEEDED[auth], method === 'POST' ? FORM_REPLY : undefined];
   const route: AnyRoute = {
     ...COMMON,
-    ...{ method, path, summary, auth, body },
+    method,
+    path,
+    summary,
+    auth,
+    body,
     description: descriptions.filter((text) => text !== undefined).join(' '),
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
@@ -184,8 +190,14 @@ function accountRoute<Params, Body>(
       const address = method === 'GET' ? filledPath(path, request.params) : inNavigation;
       const shown = accountPageOf(inNavigation, query, header('accept-language'), address);
       return handle({
-        ...{ user, query, params: request.params, body: request.body, page: shown, caller },
-        ...{ cookie: readCookie(header('cookie'), userCookie(caller.https)), cookies: header('cookie') },
+        user,
+        query,
+        params: request.params,
+        body: request.body,
+        page: shown,
+        caller,
+        cookie: readCookie(header('cookie'), userCookie(caller.https)),
+        cookies: header('cookie'),
       });
     },
   };

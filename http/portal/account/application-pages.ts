@@ -160,7 +160,8 @@ export function applicationPageRoutes(
       },
       again: (notice, { page, user }) => showAll(page, user, notice),
       sent: ({ page, body }) => ({
-        ...{ action: PATH, values: body },
+        action: PATH,
+        values: body,
         faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
       }),
     }),

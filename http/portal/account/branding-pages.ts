@@ -30,7 +30,9 @@ const MAIL_HEADERS = [
 export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute[] {
   const previewOf = (page: AccountPage, user: SignedInUser, kind: BrandedMail) =>
     branding.preview(user.tenant, {
-      ...{ kind, subject: null, introduction: null },
+      kind,
+      subject: null,
+      introduction: null,
       language: page.words.language,
     });
   const show = async (
@@ -67,8 +69,10 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
       summary: 'Changes colors and the page after signing.',
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
       body: z.object({
-        ...{ primaryColor: formText, headerColor: formText },
-        ...{ redirectOrigins: formLines(10_000), redirectUrl: formText },
+        primaryColor: formText,
+        headerColor: formText,
+        redirectOrigins: formLines(10_000),
+        redirectUrl: formText,
       }),
       async act({ page, user, body }) {
         const { mailTexts } = await branding.get(user.tenant);
@@ -86,7 +90,8 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
       },
       again: (notice, { page, user }) => show(page, user, { kind: 'pending', notice }),
       sent: ({ page, body }) => ({
-        ...{ action: `${PATH}/looks`, values: body },
+        action: `${PATH}/looks`,
+        values: body,
         faults: {
           PrimaryColor: ['primaryColor', colorFault(page, branding.usableShade(body.primaryColor))],
           HeaderColor: ['headerColor', page.texts.faults.color],
@@ -119,7 +124,8 @@ export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute
       },
       again: (notice, { page, user, body }) => show(page, user, { kind: kindOf(body.kind), notice }),
       sent: ({ page, body }) => ({
-        ...{ action: `${PATH}/mail`, values: body },
+        action: `${PATH}/mail`,
+        values: body,
         faults: {
           Subject: ['subject', page.texts.faults.wording],
           Introduction: ['introduction', page.texts.faults.wording],

@@ -219,7 +219,8 @@ function sentWebhook(
   { token: _, secret: __, ...values }: { token: string; secret: string },
 ): SentForm {
   return {
-    ...{ action, values },
+    action,
+    values,
     faults: {
       Url: ['url', faults.url],
       WebhookUrlNotAllowed: ['url'],

@@ -74,8 +74,11 @@ export function passkeyRoutes(factors: SecondFactors): readonly AnyRoute[] {
 export function ownerOf(user: SignedInUser): FactorOwner {
   const { id, name } = user.tenant.organization;
   return {
-    ...{ userId: user.id as UserId, sessionId: user.sessionId, email: user.email },
-    ...{ organizationId: id, organization: name },
+    userId: user.id as UserId,
+    sessionId: user.sessionId,
+    email: user.email,
+    organizationId: id,
+    organization: name,
   };
 }
 

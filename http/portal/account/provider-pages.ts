@@ -140,7 +140,12 @@ export function providerRoutes(
           const mapped = signOn.mappedGroups(name, groups);
           const kept = signOn.flows.confirmation(
             {
-              ...{ provider: name, linkId: outcome.linkId, issuer, subject, session, groups: mapped },
+              provider: name,
+              linkId: outcome.linkId,
+              issuer,
+              subject,
+              session,
+              groups: mapped,
               ...(sessionEnds !== undefined && { sessionEnds }),
               ...(authenticatedAt !== undefined && { authenticatedAt }),
             },

@@ -62,7 +62,9 @@ export function secondFactorRoutes(
   /** @param tried the sealed secret of an attempt that failed */
   const newFactorPage = async (page: AccountPage, waiting: PendingSignIn, tried?: string) =>
     enrolmentPage(page, {
-      ...{ formToken: waiting.formToken, action: SECOND_STEP_PATH, isRequired: true },
+      formToken: waiting.formToken,
+      action: SECOND_STEP_PATH,
+      isRequired: true,
       ...(tried !== undefined && { trouble: 'wrong' as const }),
       enrolment: factors.enrolment(waiting, tried),
       creation: await factors.creation(waiting),
@@ -108,8 +110,12 @@ export function secondFactorRoutes(
       headers: ['accept-language', 'origin', 'sec-fetch-site', 'cookie', 'user-agent'],
       query: plainQuery,
       body: z.object({
-        ...{ [FORM_TOKEN]: formText, code: formText, sealed: formText },
-        ...{ credential: formCredential, name: formText, leave: formText },
+        [FORM_TOKEN]: formText,
+        code: formText,
+        sealed: formText,
+        credential: formCredential,
+        name: formText,
+        leave: formText,
       }),
       responses: PAGES,
       async handle(request) {
@@ -179,7 +185,9 @@ export function secondFactorRoutes(
         return accountReply(
           422,
           enrolmentPage(page, {
-            ...{ formToken, action: PATH, trouble: 'wrong' as Trouble },
+            formToken,
+            action: PATH,
+            trouble: 'wrong' as Trouble,
             enrolment: factors.enrolment(owner, body.sealed),
           }),
         );
@@ -209,7 +217,9 @@ export function secondFactorRoutes(
         return accountReply(
           422,
           secondStepPage(page, {
-            ...{ formToken: user.formToken, action: `${PATH}/recovery-codes`, trouble: outcome.kind },
+            formToken: user.formToken,
+            action: `${PATH}/recovery-codes`,
+            trouble: outcome.kind,
           }),
         );
       },

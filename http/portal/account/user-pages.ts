@@ -74,7 +74,8 @@ export function userPageRoutes(
       async act({ page, user, body }) {
         if (body.email.trim().toLowerCase() === user.email.toLowerCase())
           return notYourself(page, user, {
-            ...{ action: PATH, values: body },
+            action: PATH,
+            values: body,
             faults: { email: page.texts.errors.yourself },
           });
         const { tenant } = user;
@@ -86,7 +87,8 @@ export function userPageRoutes(
       },
       again: (notice, { page, user }) => show(page, user, notice),
       sent: ({ page: { texts }, body }) => ({
-        ...{ action: PATH, values: body },
+        action: PATH,
+        values: body,
         faults: { Name: ['name', texts.faults.name], Email: ['email', texts.faults.email] },
       }),
     }),

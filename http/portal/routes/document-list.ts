@@ -89,8 +89,15 @@ function documentLine(item: DocumentListItem): string {
   const { id, externalId, name, status, type, folder, tags, creationDate, updateDate } = item;
   const labels = tags.map(({ label, value }) => (label === null ? value : `${label}|${value}`)).join(', ');
   return csvLine([
-    ...[id, externalId ?? '', name, status, type ?? '', folder?.name ?? '', labels],
-    ...[isoTime(creationDate), isoTime(updateDate)],
+    id,
+    externalId ?? '',
+    name,
+    status,
+    type ?? '',
+    folder?.name ?? '',
+    labels,
+    isoTime(creationDate),
+    isoTime(updateDate),
   ]);
 }
 

@@ -163,7 +163,11 @@ function scimRoute(
 ): AnyRoute {
   const takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
   return portalRoute<{ id?: string }, Query, unknown>({
-    ...{ method, path: `${BASE}${path}`, group: 'Provisioning', auth: 'provisioning', problems: PROBLEMS },
+    method,
+    path: `${BASE}${path}`,
+    group: 'Provisioning',
+    auth: 'provisioning',
+    problems: PROBLEMS,
     summary: `SCIM: ${method} ${path}.`,
     description: 'For the identity service of an organization.',
     ...(path.includes('{id}') && { params: anyId }),
@@ -188,7 +192,10 @@ function scimRoute(
 function listOf(items: readonly object[], total: number, startIndex: number): object {
   return {
     schemas: [`${MESSAGES}ListResponse`],
-    ...{ totalResults: total, startIndex, itemsPerPage: items.length, Resources: items },
+    totalResults: total,
+    startIndex,
+    itemsPerPage: items.length,
+    Resources: items,
   };
 }
 
@@ -282,7 +289,11 @@ function configuration(url: string): object {
 function resourceType({ name, endpoint, schema, extension, description }: ResourceType, url: string) {
   return {
     schemas: [`${CORE}ResourceType`],
-    ...{ id: name, name, endpoint, description, schema },
+    id: name,
+    name,
+    endpoint,
+    description,
+    schema,
     ...(extension && { schemaExtensions: [{ schema: extension, required: false }] }),
     meta: { resourceType: 'ResourceType', location: `${url}${BASE}/ResourceTypes/${name}` },
   };

@@ -87,14 +87,13 @@ export function userRoutes(
       const open = await sessions.list(tenant.organization.id, userId);
       return {
         items: open.map(({ id, begun, usedAt = null, expiresAt }) => ({
-          ...{
-            id,
-            current: id === tenant.sessionId,
-            begunAt: begun?.at ?? null,
-            lastUsedAt: usedAt,
-            expiresAt,
-          },
-          ...{ ipAddress: begun?.ipAddress ?? null, userAgent: begun?.userAgent ?? null },
+          id,
+          current: id === tenant.sessionId,
+          begunAt: begun?.at ?? null,
+          lastUsedAt: usedAt,
+          expiresAt,
+          ipAddress: begun?.ipAddress ?? null,
+          userAgent: begun?.userAgent ?? null,
         })),
       };
     }),

@@ -137,7 +137,7 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
         const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
         return accountReply(
           200,
-          bulkResultPage(page, user, { ...{ template, generation, rows, offset }, mayCancel }),
+          bulkResultPage(page, user, { template, generation, rows, offset, mayCancel }),
         );
       },
     }),
@@ -164,7 +164,9 @@ function requestOf({ id, name, contentType, version, key: _key, ...columns }: Ta
   const chosen = Array.from({ length: MAX_COLUMNS }, (_, at) => values[`column-${at}`]);
   return {
     request: {
-      ...{ dataFile: { id, name, contentType }, documentName: null, properties: {} },
+      dataFile: { id, name, contentType },
+      documentName: null,
+      properties: {},
       version: Number(version) || null,
     },
     ...(typeof chosen[0] === 'string' && {

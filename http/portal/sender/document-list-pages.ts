@@ -109,7 +109,9 @@ async function listData(
   const { tenant, email, formToken } = user;
   const [found, counts, kept, known] = await Promise.all([
     senderOverview.list(tenant, email, {
-      ...{ limit: PAGE_SIZE, newestFirst: order !== 'Asc', position },
+      limit: PAGE_SIZE,
+      newestFirst: order !== 'Asc',
+      position,
       kind: show === '' || show === 'drafts' ? undefined : show,
       ...(q !== '' && { q, queryType: 'Any' as const, findsPeople: true }),
       ...(status !== '' && { status }),
@@ -133,7 +135,9 @@ async function listData(
     now: clock.now(),
     texts: { list, statuses, newDocument },
     words: { failed, unreachable, signedOut, refusals },
-    ...{ filters, counts, formToken },
+    filters,
+    counts,
+    formToken,
     items: found.items,
     totalCount: found.totalCount,
     draftsCount: kept.totalCount,

@@ -112,7 +112,8 @@ function factorRoute(signing: Pick<Signing, 'resetApp'>): AnyRoute {
     body: z.object({}),
     async handle({ page, user, params }) {
       await signing.resetApp(user.tenant, flowActionId(params.action), {
-        ...{ userId: params.person, documentId: documentId(params.id) },
+        userId: params.person,
+        documentId: documentId(params.id),
       });
       return back(page, params.id, 'factorReset');
     },
@@ -204,7 +205,8 @@ function linkRoute(documents: DocumentService): AnyRoute {
     reply: z.object({ url: z.string().describe('Address of the signing page.') }),
     async handle({ user, params, body }) {
       const { url } = await documents.actionUrl(user.tenant, documentId(params.id), {
-        ...{ emailAddress: body.email, flowActionId: flowActionId(params.action) },
+        emailAddress: body.email,
+        flowActionId: flowActionId(params.action),
         requireEmailAuthentication: true,
       });
       return json(200, { url });

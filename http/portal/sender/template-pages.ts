@@ -87,7 +87,10 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
         const { q, cursor: asked = 'start' } = listQuery.parse(query);
         const position = positionIn(asked, { q });
         const { items, next } = await templates.list(user.tenant, {
-          ...{ limit: PAGE_SIZE, offset: 0, order: 'Desc', position },
+          limit: PAGE_SIZE,
+          offset: 0,
+          order: 'Desc',
+          position,
           q: q === '' ? undefined : q,
         });
         const more = cursorOf(next, { q });
@@ -95,7 +98,10 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
         return accountReply(
           200,
           templatesPage(page, user, {
-            ...{ q, items, isFirst: position === 'start', notice: doneNotice(page, query) },
+            q,
+            items,
+            isFirst: position === 'start',
+            notice: doneNotice(page, query),
             next: more === null ? undefined : `${PATH}?${new URLSearchParams([...given, ['cursor', more]])}`,
           }),
         );
@@ -178,7 +184,10 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     const request = requestOf(document);
     const folderId = folderOf(request);
     return templatePage(page, user, {
-      ...{ template, values, notice, request },
+      template,
+      values,
+      notice,
+      request,
       versions: await templates.versions(user.tenant, id),
       mayUse: mayUse(user, document),
       mayChange:

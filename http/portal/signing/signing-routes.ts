@@ -175,11 +175,16 @@ function accessOf(request: PortalRequest<SigningMethod, unknown, Named>): Signin
   const key = params.key ?? '';
   if (typeof body.ticket === 'string')
     return {
-      ...{ by: 'ticket', key, ticket: body.ticket },
+      by: 'ticket',
+      key,
+      ticket: body.ticket,
       ...(typeof body.documentVersion === 'number' && { documentVersion: body.documentVersion }),
     };
   return {
-    ...{ by: 'key-of-document', tenant: request.tenant, key, flowActionId: action },
+    by: 'key-of-document',
+    tenant: request.tenant,
+    key,
+    flowActionId: action,
     ...(who !== undefined && { userId: who }),
   };
 }

@@ -48,7 +48,10 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   if (typeof plain === 'string' || typeof observers === 'string') return undefined;
   const { actions, pending } = actionsReleased(plain, at);
   const context: DocumentContext = {
-    ...{ ...document, actions, observers, updateDate: at },
+    ...document,
+    actions,
+    observers,
+    updateDate: at,
     ...(document.startedQuietly === true && { startedQuietly: keepsFirst(document.actions, actions) }),
   };
   // Participants who become pending and were not asked before at this address.

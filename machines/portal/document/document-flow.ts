@@ -47,7 +47,11 @@ export function initialAction(plan: ActionPlan | FlowAction, at: Millis, creatio
 
 function initialRuleUser({ id, name, identifier, email, phone }: Participant): RuleUser {
   return {
-    ...{ id, name, identifier, email, phone },
+    id,
+    name,
+    identifier,
+    email,
+    phone,
     signatureDate: null,
     isElectronic: null,
     refusalDate: null,

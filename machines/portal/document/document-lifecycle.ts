@@ -301,7 +301,11 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
     ...document,
     // The context is merged into that of before, so what is over is said. Tags were in the text of the version before.
     ...((covers.length > 0 || document.covers !== undefined) && { covers }),
-    ...{ name, file, format, parts, actions },
+    name,
+    file,
+    format,
+    parts,
+    actions,
     ...((quietStart || document.startedQuietly !== undefined) && { startedQuietly: quietStart }),
     ...(document.mailedUsers !== undefined && { mailedUsers: [] }),
     ...(additionalInfo !== undefined && { additionalInfo }),

@@ -147,7 +147,9 @@ export function startMails(documents: readonly DocumentContext[]): readonly Mail
 /** Without the description, which may be long and is in the mail once. */
 function linkedOf({ document, flowActionId, userId, observerId }: MailRequest): LinkedDocument {
   return {
-    ...{ document: { ...document, description: null }, flowActionId, userId },
+    document: { ...document, description: null },
+    flowActionId,
+    userId,
     ...(observerId !== undefined && { observerId }),
   };
 }

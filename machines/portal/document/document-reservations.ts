@@ -28,7 +28,10 @@ export const reserve: DecisionFunction<'RESERVE'> = (document, message) => {
   const turn = pendingTurnOf(document, message);
   if (turn === undefined || !isSigning(turn.action) || !fitsFields(turn.action, values)) return undefined;
   const reservation: Reservation = {
-    ...{ id, flowActionId, userId, marks },
+    id,
+    flowActionId,
+    userId,
+    marks,
     signingTime: signingTimeAt(at),
     ...(application !== undefined && { application }),
     expiresAt: at + COMPLETABLE_FOR,
@@ -84,8 +87,18 @@ export const complete: DecisionFunction<'COMPLETE'> = (document, message) => {
   if (isOvertaken(document, reservation)) return undefined;
   const { flowActionId, userId, signingTime, fieldName, marks, state, certificate, values } = reservation;
   const signature: AcceptedSignature = {
-    ...{ id, flowActionId, userId, evidence, evidenceSha256, marks, isQuiet, signingTime },
-    ...{ fieldName, certificate, state, value },
+    id,
+    flowActionId,
+    userId,
+    evidence,
+    evidenceSha256,
+    marks,
+    isQuiet,
+    signingTime,
+    fieldName,
+    certificate,
+    state,
+    value,
     kind: 'certificate',
     acceptedAt: at,
     image: null,

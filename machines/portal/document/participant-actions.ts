@@ -102,7 +102,7 @@ export function withMade(
   if (made === undefined) return accepted;
   // Others have changed the document since, or their signatures come first.
   if (!isMadeFor(document, made) || accepted.context.applying !== id) return undefined;
-  const next = { type: 'SIGNATURE_ADDED', ...{ at, id }, ...made.result } as const;
+  const next = { type: 'SIGNATURE_ADDED', at, id, ...made.result } as const;
   return { ...accepted, effects: [], noteState: 'Pending', next };
 }
 
@@ -155,7 +155,11 @@ export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
   const turn = pendingTurnOf(document, message);
   if (turn === undefined || isSigning(turn.action)) return undefined;
   const made: CompletedAction = {
-    ...{ flowActionId, userId, at, evidence, evidenceSha256 },
+    flowActionId,
+    userId,
+    at,
+    evidence,
+    evidenceSha256,
     kind: 'approval',
     signingTime: null,
     marks: [],

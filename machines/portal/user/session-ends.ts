@@ -43,8 +43,11 @@ interface EndLine {
 
 function tell({ organizationId, userId, action, sessionId, origin, by }: EndLine): RecordTell {
   const data = {
-    ...{ action, userId, sessionId },
-    ...{ ipAddress: origin?.ipAddress ?? null, userAgent: origin?.userAgent ?? null },
+    action,
+    userId,
+    sessionId,
+    ipAddress: origin?.ipAddress ?? null,
+    userAgent: origin?.userAgent ?? null,
   };
   const event = { type: 'RECORD', note: `${END_NOTES[action]} User ${userId}.`, data, by };
   return { to: { kind: 'organization', id: organizationId }, event };

@@ -84,7 +84,8 @@ class Changes {
     // The first key of a branch is none: it stands for all that is smaller.
     const starts = nodes.map((node, at) => (at === 0 ? within.from : keyAt(page, node)));
     for (const [at, node] of nodes.entries()) {
-      const [from, to] = [starts[at], at + 1 < nodes.length ? starts[at + 1] : within.to];
+      const from = starts[at];
+      const to = at + 1 < nodes.length ? starts[at + 1] : within.to;
       if (
         (to !== undefined && String(to[0]) < this.#view) ||
         (from !== undefined && String(from[0]) > this.#view)

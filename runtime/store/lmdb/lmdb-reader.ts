@@ -25,7 +25,11 @@ export async function backupLmdbStore(folder: string, target: string): Promise<v
     throw new Fatal('store.missing', `There is no store in ${folder}.`);
   assertSound(folder);
   const root = open<string, Key>({
-    ...{ path: folder, noSubdir: false, encoding: 'string', readOnly: true, maxDbs: 16 },
+    path: folder,
+    noSubdir: false,
+    encoding: 'string',
+    readOnly: true,
+    maxDbs: 16,
   });
   assertNoCopy(root, root.openDB<string, Key>({ name: 'meta', encoding: 'string' }), folder);
   try {

@@ -136,7 +136,9 @@ interface Leaf {
  * So large entries may take more pages than before.
  */
 function pagesInOrder(run: readonly Leaf[], room: number): number {
-  let [pages, used, before] = [1, 0, 0];
+  let pages = 1;
+  let used = 0;
+  let before = 0;
   for (const size of run.flatMap(({ sizes }) => sizes)) {
     const fits = used + size <= room;
     if (!fits) pages += 1;
@@ -205,7 +207,8 @@ class LoosePages {
 
   #add(page: Buffer): void {
     const nodes = nodesOf(page);
-    const [first, last] = [nodes[0], nodes.at(-1)];
+    const first = nodes[0];
+    const last = nodes.at(-1);
     const isSmall = nodes.every((node) => (page.readUInt16LE(node + 4) & ON_OVERFLOW_PAGES) === 0);
     if (first === undefined || last === undefined || !isSmall) {
       this.#endRun();
@@ -228,7 +231,8 @@ class LoosePages {
   #endRun(): void {
     const run = this.#run.slice(0, this.#run.findLastIndex(({ fill }) => fill <= LOOSE) + 1);
     this.#run = [];
-    const [first, last] = [run[0]?.rest ?? run[1]?.first, run.at(-1)?.last];
+    const first = run[0]?.rest ?? run[1]?.first;
+    const last = run.at(-1)?.last;
     if (first === undefined || last === undefined) return;
     const gained = run.length - pagesInOrder(run, this.#pages.size - HEADER);
     if (gained >= Math.max(1, run.length * LEAST_GAIN))

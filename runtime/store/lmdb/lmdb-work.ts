@@ -41,7 +41,8 @@ export function readEffects(
 /** @throws {Fatal} `store.damaged` where a queue holds effects that are not listed: they would run all the same */
 export function assertListed({ effects, due, partitions }: EffectTables): void {
   const count = (table: Table) => (table.getStats() as { readonly entryCount: number }).entryCount;
-  const [listed, queued] = [count(effects), count(due) + count(partitions)];
+  const listed = count(effects);
+  const queued = count(due) + count(partitions);
   if (listed !== queued)
     throw new Fatal(
       'store.damaged',

@@ -69,7 +69,8 @@ export function packed(
     head = hash;
     return text;
   });
-  const [start, end] = [actorStart(address), actorEnd(head)];
+  const start = actorStart(address);
+  const end = actorEnd(head);
   const isShort = lines.length > 0 && actor.startsWith(start) && actor.endsWith(end);
   const text = [isShort ? actor.slice(start.length, -end.length) : actor, ...short].join('\n');
   if (text.length > MAX_LENGTH) return undefined;

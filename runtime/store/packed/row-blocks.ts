@@ -78,7 +78,8 @@ function blockText(lines: readonly string[]): string {
 }
 
 function follows(before: Parts, key: Parts): boolean {
-  const [last, next] = [before.at(-1), key.at(-1)];
+  const last = before.at(-1);
+  const next = key.at(-1);
   return (
     typeof last === 'number' &&
     Number.isSafeInteger(last) &&

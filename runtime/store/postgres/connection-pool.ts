@@ -323,7 +323,10 @@ function placeOf(route: Route, { host, port }: PostgresAddress['hosts'][number],
   const { user, password, database } = route.address;
   const { tls } = route;
   return {
-    ...{ host, port, database, stream: () => socket },
+    host,
+    port,
+    database,
+    stream: () => socket,
     ...(user !== undefined && { user }),
     ...(password !== undefined && { password }),
     ...(tls !== undefined && { ssl: host.startsWith('/') ? false : tls }),
@@ -363,7 +366,7 @@ async function verify(client: pg.PoolClient, schema: string, timeout: number): P
   const answer = client.query<{ is_standby: boolean; is_read_only: boolean; path: string }>({
     text: `SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only')::boolean AS is_read_only,
       current_setting('search_path') AS path`,
-    ...{ query_timeout: timeout },
+    query_timeout: timeout,
   });
   const { rows } = await answer.catch((error) => {
     place?.route.leave(place.at);

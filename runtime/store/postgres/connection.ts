@@ -26,8 +26,10 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** The server gives up a client that is gone without a sign: a backend that waits for one would stay for hours. */
 const SERVER_SIDE = [
-  ...['tcp_user_timeout=10000', 'tcp_keepalives_idle=10'],
-  ...['tcp_keepalives_interval=3', 'tcp_keepalives_count=3'],
+  'tcp_user_timeout=10000',
+  'tcp_keepalives_idle=10',
+  'tcp_keepalives_interval=3',
+  'tcp_keepalives_count=3',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');
@@ -61,7 +63,10 @@ export function openPool(
 ): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = openPoolOver({
-    ...{ url: options.url, size: options.poolSize ?? 10, schema: schemaName(options), statementTimeoutMs },
+    url: options.url,
+    size: options.poolSize ?? 10,
+    schema: schemaName(options),
+    statementTimeoutMs,
     connectTimeoutMs: options.connectTimeoutMs,
     client: {
       // For answers that never come, since the connection is gone without a sign.

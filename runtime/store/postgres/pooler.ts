@@ -48,9 +48,9 @@ export function transactionsOf(send: pg.Client['query'], settings: readonly stri
       throw error;
     }
   };
-  const run = async (statement: pg.QueryConfig & { readonly query_timeout?: number }): Promise<unknown> => {
+  const run = async (statement: pg.QueryConfig): Promise<unknown> => {
     const { name: _, ...unnamed } = statement;
-    const within = (text: string) => ({ text, ...{ query_timeout: statement.query_timeout } });
+    const within = (text: string) => ({ text, query_timeout: statement.query_timeout });
     if (/^BEGIN/i.test(unnamed.text)) {
       await undoing(() => begin(within(unnamed.text)));
       isOpen = true;

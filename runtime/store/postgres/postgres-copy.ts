@@ -54,7 +54,9 @@ const addressOf = ([kind, id]: RecordKey) => ({ kind: String(kind), id: String(i
 export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   actors: {
     ...keyed,
-    ...{ from: 'actors', columns: 'key, body, packed', text: 'body' },
+    from: 'actors',
+    columns: 'key, body, packed',
+    text: 'body',
     records: (row) => [{ key: decodeKey(row['key']), value: actorText(row as ActorRow) }],
     insert:
       'INSERT INTO actors (key, revision, body) SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::text[])',
@@ -82,13 +84,16 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
               ELSE (SELECT actor FROM lines ORDER BY actor DESC LIMIT 1) END
           ORDER BY key LIMIT ${BATCH_SIZE}
         ) AS ended) AS every`,
-    ...{ columns: 'actor, id, line, packed', order: 'actor, id', text: 'line' },
+    columns: 'actor, id, line, packed',
+    order: 'actor, id',
+    text: 'line',
     position: ([kind, id, line]) => [encodeKey([kind ?? '', id ?? '']), line],
     records: ({ actor, id, line, packed }) => {
       const address = decodeKey(actor);
       if (packed === null) return [{ key: [...address, id], value: line }];
       return packedLines(actor, packed).map(({ line: { id: number }, text }) => ({
-        ...{ key: [...address, number], value: text },
+        key: [...address, number],
+        value: text,
       }));
     },
     insert:
@@ -101,7 +106,9 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   },
   rows: {
     ...keyed,
-    ...{ from: 'rows', columns: 'key, value', text: 'value' },
+    from: 'rows',
+    columns: 'key, value',
+    text: 'value',
     records: ({ key, value }) => rowsOfBlock(decodeKey(key), value),
     insert: 'INSERT INTO rows (key, value) SELECT * FROM unnest($1::bytea[], $2::text[])',
     values: (records) => {
@@ -111,7 +118,9 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   },
   names: {
     ...named,
-    ...{ from: 'names', columns: 'name, holder', text: 'holder' },
+    from: 'names',
+    columns: 'name, holder',
+    text: 'holder',
     records: ({ name, holder }) => [
       { key: [name.toString()], value: JSON.stringify(addressOf(decodeKey(holder))) },
     ],
@@ -129,14 +138,17 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
     from: `(SELECT name, sum(value)::bigint::text AS value FROM (
         SELECT name, value FROM counters UNION ALL SELECT name, delta FROM counter_deltas
       ) AS every GROUP BY name HAVING sum(value) <> 0) AS counted`,
-    ...{ columns: 'name, value', text: 'value' },
+    columns: 'name, value',
+    text: 'value',
     records: ({ name, value }) => [{ key: [name.toString()], value }],
     insert: 'INSERT INTO counters (name, value) SELECT * FROM unnest($1::bytea[], $2::bigint[])',
     values: (records) => [namesOf(records), valuesOf(records)],
   },
   effects: {
     ...keyed,
-    ...{ from: 'effects', columns: 'key, queue, due, failures, last_error, body', text: 'body' },
+    from: 'effects',
+    columns: 'key, queue, due, failures, last_error, body',
+    text: 'body',
     records: ({ key, queue, due, failures, last_error, body }) => [
       {
         key: decodeKey(key),
@@ -171,7 +183,9 @@ export const COPY_TABLES: { readonly [table in CopiedTable]: CopyTable } = {
   },
   timers: {
     ...keyed,
-    ...{ from: 'timers', columns: 'key, body', text: 'body' },
+    from: 'timers',
+    columns: 'key, body',
+    text: 'body',
     records: ({ key, body }) => [
       {
         key: decodeKey(key),

@@ -123,7 +123,8 @@ export function postgresMarks(
 
 /** Adds a part to ranges, or to the last one if it follows it. */
 function addPart(ranges: KeyRange[], starts: KeptKeys['starts'], part: number): void {
-  const [start, to] = [starts[part], starts[part + 1]];
+  const start = starts[part];
+  const to = starts[part + 1];
   const last = ranges.at(-1);
   const follows = part > 0 && last?.to === start;
   if (follows) ranges.pop();

@@ -215,7 +215,7 @@ export class PostgresReads {
     const rows = await this.read<{ line: string; packed: Buffer | null }>(
       'journal',
       journalText(this.#packed),
-      [...[key, after, limit ?? null]],
+      [key, after, limit ?? null],
     );
     const [{ packed } = { packed: null }] = rows;
     if (packed === null) return rows.map(({ line }) => parsed<JournalLine>(line));
@@ -250,7 +250,8 @@ export class PostgresReads {
   ): Promise<readonly Row[]> {
     const found: Row[] = [];
     const wanted = reverse ? Number.MAX_SAFE_INTEGER : offset + limit;
-    let [position, isBehind] = [from, lower === '>'];
+    let position = from;
+    let isBehind = lower === '>';
     let most = Math.min(wanted, Math.ceil(wanted / BLOCK_ROWS) + 1);
     for (;;) {
       const rows: readonly { readonly key: Buffer; readonly value: string }[] = await this.read(

@@ -53,7 +53,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const storeClock = new StoreClock(clock);
     const session = await Session.open(
       sessionStatements(watch.on(heartbeats)),
-      ...([options, clock, storeClock, log] as const),
+      options,
+      clock,
+      storeClock,
+      log,
     );
     try {
       // A copy that began meanwhile has kept the session from opening until it ended.
@@ -76,7 +79,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const description = { engine, location: describeLocation(options) };
     const probe = new WriteProbe(watch.on(pool), clock, log);
     return new PostgresStore(watch.on(pool), session, {
-      ...{ committer, folding, feed, nodes, description, probe },
+      committer,
+      folding,
+      feed,
+      nodes,
+      description,
+      probe,
       endConnections: async () => {
         // Statements in progress are looked for until they end.
         await Promise.all([pool.end(), heartbeats.end()]);

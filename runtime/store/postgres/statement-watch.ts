@@ -30,6 +30,13 @@ const ATTEMPTS = 3;
 
 export type Statement = pg.QueryConfig & { readonly name?: string };
 
+/** The client takes a time limit for a single statement; its types know none. */
+declare module 'pg' {
+  interface QueryConfig {
+    query_timeout?: number | undefined;
+  }
+}
+
 /** The connection was dead and its backend has ended: the statement is done or will never be. */
 export class DeadConnection extends Error {}
 
@@ -105,7 +112,7 @@ export class StatementWatch {
         text: `SELECT pg_terminate_backend(pid, $3) AS is_gone FROM pg_stat_activity
           WHERE pid = $1 AND backend_start = $2::timestamptz`,
         values: [pid, started, ANSWER_MS],
-        ...{ query_timeout: 2 * ANSWER_MS },
+        query_timeout: 2 * ANSWER_MS,
       });
       return rows.every(({ is_gone }) => is_gone);
     };
@@ -142,7 +149,11 @@ export class StatementWatch {
         return true;
       };
       const running: Running = {
-        ...{ client, backend, since: this.clock.elapsed(), idleLooks: 0, bytes: undefined },
+        client,
+        backend,
+        since: this.clock.elapsed(),
+        idleLooks: 0,
+        bytes: undefined,
         fail: (error) => {
           if (end(false)) reject(error);
         },
@@ -166,7 +177,7 @@ export class StatementWatch {
     if (known !== undefined) return known;
     const { rows } = await client.query<Backend>({
       text: 'SELECT pid, backend_start::text AS started FROM pg_stat_activity WHERE pid = pg_backend_pid()',
-      ...{ query_timeout: 2 * ANSWER_MS },
+      query_timeout: 2 * ANSWER_MS,
     });
     const backend = rows[0] ?? { pid: 0, started: '-infinity' };
     this.#backends.set(client, backend);
@@ -212,7 +223,7 @@ export class StatementWatch {
       text: `SELECT pid, backend_start::text AS started FROM pg_stat_activity
         WHERE pid = ANY ($1) AND wait_event_type IS DISTINCT FROM 'Client'`,
       values: [pids],
-      ...{ query_timeout: ANSWER_MS },
+      query_timeout: ANSWER_MS,
     });
     return new Set(rows.map(keyOf));
   }

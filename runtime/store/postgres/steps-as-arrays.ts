@@ -205,8 +205,14 @@ export function changeText({ step, columns }: EncodedStep): string {
   const { address, revision, version, state, journalHash = null } = actor;
   const counted = Object.entries(counters);
   const head: ChangeHead = [
-    ...([address.kind, address.id, revision, version, state, journalHash] as const),
-    ...([ends === true, counted] as const),
+    address.kind,
+    address.id,
+    revision,
+    version,
+    state,
+    journalHash,
+    ends === true,
+    counted,
   ];
   const body = columns['body']?.[0] ?? JSON.stringify(actor);
   const others = JSON.stringify({ basedOn, rows, names, counters, moved, ends, events }).slice(1);
@@ -231,7 +237,9 @@ export function parseChange(text: string): Step {
     ...none,
     actor: {
       address: { kind, id },
-      ...{ revision, version, state },
+      revision,
+      version,
+      state,
       ...(journalHash !== null && { journalHash }),
       get context() {
         return whole().actor.context;

@@ -48,26 +48,51 @@ const document = {
 };
 
 const organization = {
-  ...{ name: 'Acme', createdAt: 5, applications: [] },
-  ...{ identifier: null, embedOrigins: [], language: 'en', replyTo: null },
+  name: 'Acme',
+  createdAt: 5,
+  applications: [],
+  identifier: null,
+  embedOrigins: [],
+  language: 'en',
+  replyTo: null,
 };
 
 const draft = {
-  ...{ name: 'Draft', document: {}, uploads: [], organizationId: 'o', creationDate: 5, updateDate: 5 },
-  ...{ createdBy: { id: 'a', type: 'Application', name: 'App' }, sent: null, attempt: 1 },
+  name: 'Draft',
+  document: {},
+  uploads: [],
+  organizationId: 'o',
+  creationDate: 5,
+  updateDate: 5,
+  createdBy: { id: 'a', type: 'Application', name: 'App' },
+  sent: null,
+  attempt: 1,
 };
 
 const upload = {
-  ...{ organizationId: 'o', applicationId: 'a', name: 'a.pdf', contentType: 'application/pdf' },
-  ...{ blob: { sha256: 'aa', length: 7 }, md5: '', createdAt: 5, uses: 1 },
+  organizationId: 'o',
+  applicationId: 'a',
+  name: 'a.pdf',
+  contentType: 'application/pdf',
+  blob: { sha256: 'aa', length: 7 },
+  md5: '',
+  createdAt: 5,
+  uses: 1,
 };
 const participant = { documentId: 'd', flowActionId: 'f', userId: 'u' };
 
 const folder = { organizationId: 'o', name: 'Sales', parentId: null, createdAt: 5 };
 
 const generation = {
-  ...{ organization: { id: 'o', name: 'Acme' }, createdBy: draft.createdBy, createdAt: 5, template: null },
-  ...{ data: { name: 'people.csv', blob: upload.blob }, total: 1, folderId: null, type: null, wanted: {} },
+  organization: { id: 'o', name: 'Acme' },
+  createdBy: draft.createdBy,
+  createdAt: 5,
+  template: null,
+  data: { name: 'people.csv', blob: upload.blob },
+  total: 1,
+  folderId: null,
+  type: null,
+  wanted: {},
 };
 
 /** A started certificate signature. */
@@ -124,11 +149,21 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
       version: 1,
       state: 'Saved',
       context: {
-        ...{ organizationId: 'o', order: 5, createdBy: draft.createdBy, creationDate: 5 },
+        organizationId: 'o',
+        order: 5,
+        createdBy: draft.createdBy,
+        creationDate: 5,
         versions: [
           {
-            ...{ name: 'Lease', description: null, expirationDays: null, roles: [], uploads: [], version: 1 },
-            ...{ document: { FolderId: 'f' }, createdBy: draft.createdBy, creationDate: 5 },
+            name: 'Lease',
+            description: null,
+            expirationDays: null,
+            roles: [],
+            uploads: [],
+            version: 1,
+            document: { FolderId: 'f' },
+            createdBy: draft.createdBy,
+            creationDate: 5,
           },
         ],
       },

@@ -7,7 +7,8 @@ import { definitions } from '../../../actors/batch/registry.ts';
 import { SILENT } from '../portal/uploads/upload-harness.ts';
 
 test('a late page of the events of one kind reads the rows of the page', async (t) => {
-  const [store, clock] = [new MemoryStore(), new SimulatedClock(1_000)];
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000);
   const kind = definitions.filter((one) => one.kind === 'system-event');
   const parts = { store, clock, ids: seededIds(3), log: SILENT, faults: new Faults() };
   const { system } = buildRuntime({ ...parts, definitions: kind, handlers: {} });
@@ -27,8 +28,12 @@ test('a late page of the events of one kind reads the rows of the page', async (
     const message = `Event ${at}.`;
     if (isFailure) expected.unshift(message);
     await events.record({
-      ...{ at, kind: isFailure ? 'JobFailed' : 'RecoverySwept', actor: 'system' },
-      ...{ jobId: null, code: null, message },
+      at,
+      kind: isFailure ? 'JobFailed' : 'RecoverySwept',
+      actor: 'system',
+      jobId: null,
+      code: null,
+      message,
     });
   }
   const { items, totalCount } = await events.list({ kinds: ['JobFailed'], page: 6, pageSize: 5 });

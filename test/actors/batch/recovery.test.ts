@@ -87,8 +87,13 @@ function forgetful(store: ActorStore): ActorStore {
 
 function runtimeOn(store: ActorStore) {
   return buildRuntime({
-    ...{ store, clock: systemClock, ids: systemIds, log: SILENT, faults: new Faults() },
-    ...{ definitions: [], handlers: {} },
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: SILENT,
+    faults: new Faults(),
+    definitions: [],
+    handlers: {},
   });
 }
 

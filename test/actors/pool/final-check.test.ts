@@ -27,7 +27,11 @@ function pathOf(bytes?: Uint8Array): string {
 function signed(input: string, fieldName: string): string {
   const output = pathOf();
   signFile({
-    ...{ format: 'Pades', input, output, at: Date.now(), pades: { fieldName } },
+    format: 'Pades',
+    input,
+    output,
+    at: Date.now(),
+    pades: { fieldName },
     signer: pki().signer('p-256'),
   });
   return output;

@@ -77,14 +77,13 @@ test('failures of tasks name files, and not where the server keeps them', async 
   t.regex(answer.ok ? JSON.stringify(answer.result) : answer.message, /^The file has 1073741824 bytes/);
   const gone = join(layout.input, 'gone');
   const merged = await pool.run({
-    ...({
-      task: 'portal.merge',
-      documentId: 'm',
-      files: [{ path: gone, title: 'Annex' }],
-      title: 'All',
-      at,
-    } as const),
-    ...{ maxBytes: 1000, output: join(layout.input, 'merged') },
+    task: 'portal.merge',
+    documentId: 'm',
+    files: [{ path: gone, title: 'Annex' }],
+    title: 'All',
+    at,
+    maxBytes: 1000,
+    output: join(layout.input, 'merged'),
   });
   t.regex(merged.ok ? '' : merged.message, /^[^/]*Annex[^/]*$/);
 });
@@ -111,7 +110,9 @@ test('failures of tasks name files, and not where the server keeps them', async 
     t.teardown(() => pool.destroy());
     await writeFile(join(layout.input, 'c.txt'), 'content');
     await pool.run({
-      ...{ task: 'stage', jobId: 'job-c', fileName: 'c.txt' },
+      task: 'stage',
+      jobId: 'job-c',
+      fileName: 'c.txt',
       originalPath: join(layout.input, 'c.txt'),
     });
     t.is(nice().find(({ isMain }) => isMain)?.nice, own);

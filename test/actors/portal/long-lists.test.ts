@@ -15,7 +15,8 @@ test.serial(
     const others = ids.flatMap((id, at) => [
       { view: 'folders', key: [organization, at, id], value: { id, name: `Other ${at}`, parentId: null } },
       {
-        ...{ view: 'organization-users', key: [organization, at, id] },
+        view: 'organization-users',
+        key: [organization, at, id],
         value: { name: `Other ${at}`, email: `${at}@example.com`, identifier: null },
       },
       { view: 'organizations', key: [at, id], value: { id, name: `Other ${at}` } },

@@ -234,7 +234,8 @@ async function makeAdministrator(root: string): Promise<void> {
   const words = ['keys', 'create', 'Sys Admin', 'admin', '--role', 'Administrator', '--json'];
   const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
   const { stdout } = await run(process.execPath, [
-    ...[join(DIST, 'main.js'), ...words],
+    join(DIST, 'main.js'),
+    ...words,
     ...settings.map(([key, value]) => `--${key}=${value}`),
   ]);
   writeFileSync(join(root, ADMINISTRATOR_KEY), (JSON.parse(stdout) as { key: string }).key);

@@ -12,10 +12,14 @@ import { SILENT } from '../portal/uploads/upload-harness.ts';
 
 const COUNT = 3_000;
 const LIST: ListOfRows = {
-  ...{ view: 'people', kind: 'test', prefix: ['acme'], counter: 'people/acme' },
+  view: 'people',
+  kind: 'test',
+  prefix: ['acme'],
+  counter: 'people/acme',
   textOf: ({ value }) => (value as { readonly name: string }).name,
 };
-const [FIRST, SECOND] = ['acme', 'other'] as const;
+const FIRST = 'acme';
+const SECOND = 'other';
 
 type Person = readonly [organization: string, time: number, id: string, name: string];
 
@@ -100,7 +104,8 @@ test('a list in memory follows rows that are added, changed and removed, and rea
     t.deepEqual(await lists.page(LIST, search), expected(FIRST, search), JSON.stringify(search));
   read.rows = 0;
   for (let round = 0; round < 12; round += 1) {
-    const [at, other] = [(round * 997) % COUNT, (round * 1_009 + 5) % COUNT];
+    const at = (round * 997) % COUNT;
+    const other = (round * 1_009 + 5) % COUNT;
     const added = personAt(COUNT + round);
     // One that belongs between others.
     const late: Person = [FIRST, 1_000 + other, `late-${round}`, `Person late ${round} Ünal 12`];
@@ -132,7 +137,8 @@ test('a list in memory follows rows that are added, changed and removed, and rea
 test('a step that is committed while the rows are read is in the list', async (t) => {
   const { store, commit, expected } = await fixture(t);
   await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
-  const [gone, renamed] = [personAt(5), personAt(2_990)];
+  const gone = personAt(5);
+  const renamed = personAt(2_990);
   let lists: RowLists | undefined;
   let reads = 0;
   const late = {
@@ -158,7 +164,9 @@ test('lists that take too much memory are read from the rows, and the one used l
   await commit(Array.from({ length: COUNT }, (_, at) => personAt(at)));
   await commit(
     Array.from({ length: COUNT }, (_, at) => personAt(at, SECOND)).map(([its, time, id, name]) => [
-      ...([its, time, `their-${id}`] as const),
+      its,
+      time,
+      `their-${id}`,
       name,
     ]),
   );
@@ -238,13 +246,15 @@ test('a list follows another node, also over a time in which the database did no
   const shared = { database, clock, log: SILENT, leaseSeconds: 10 };
   const one = await openMemoryNode({ ...shared, node: 'one', link: (statement) => statement() });
   const two = await openMemoryNode({
-    ...{ ...shared, node: 'two' },
+    ...shared,
+    node: 'two',
     link: (statement) => (isCut ? Promise.reject(new Error('The link is cut.')) : statement()),
   });
   t.teardown(() => Promise.all([one.close(), two.close()]));
   let reads = 0;
   const lists = new RowLists({
-    ...{ counters: two.counters, nodes: two.nodes },
+    counters: two.counters,
+    nodes: two.nodes,
     rows(query) {
       reads += 1;
       return two.rows(query);
@@ -335,16 +345,18 @@ test('pages by a sparse index are those of all rows, while rows come and go', as
   });
   const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
   const plain = (first: number, limit: number) => {
-    const [kind = 'a'] = [KINDS[first % 3]];
+    const kind = KINDS[first % 3] ?? 'a';
     const rows = of(kind);
     const newest = KINDS.flatMap((one) => of(one).reverse()).sort(([, time], [, other]) => other - time);
     return JSON.stringify([rows.slice(first, first + limit), newest.slice(first, first + limit)]);
   };
   const paged = async (first: number, limit: number) => {
-    const [kind = 'a'] = [KINDS[first % 3]];
+    const kind = KINDS[first % 3] ?? 'a';
     const rows = await indexes.rows({ view: 'entries', kind: 'entries', prefix: [kind] }, first, limit);
     const lists = KINDS.map((one) => ({
-      ...{ view: 'entries', kind: 'entries', prefix: [one] },
+      view: 'entries',
+      kind: 'entries',
+      prefix: [one],
       total: of(one).length,
     }));
     return JSON.stringify([keys(rows), keys(await indexes.newest(lists, first, limit))]);
@@ -361,7 +373,8 @@ test('pages by a sparse index are those of all rows, while rows come and go', as
     indexes.observe(await (isAdded ? change(added, []) : change([], rows.slice(place, place + count))));
   };
   for (let round = 0; round < 40; round += 1) {
-    const [first, limit] = [below(of('a').length + 300), 1 + below(60)];
+    const first = below(of('a').length + 300);
+    const limit = 1 + below(60);
     t.is(await paged(first, limit), plain(first, limit), `${round}`);
     await mutate();
     // Changed while the place of a page is looked for: the next one knows of it.

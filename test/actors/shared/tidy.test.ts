@@ -74,7 +74,9 @@ test('a removal that takes too long is given up after as many attempts as one th
         throw new Retryable('effect.time-limit', 'as the runtime says it');
       },
     },
-    ...{ disk: new DiskSync(), objects: undefined, originals: undefined },
+    disk: new DiskSync(),
+    objects: undefined,
+    originals: undefined,
   } as never);
   const effect = { do: 'tidy', fileName: 'a', originalPath: '/in/a', input: null } as never;
   const attempt = (failures: number) =>
@@ -118,7 +120,8 @@ test('an input that cannot be opened is tried again for some seconds before its 
 
   const refused = { ok: false, code: INPUT_BUSY, message: 'The file may not be read', ms: 0 };
   const { sign } = jobHandlers({
-    ...{ pool: { run: async () => refused }, clock: systemClock },
+    pool: { run: async () => refused },
+    clock: systemClock,
     storage: { writable: async () => {} },
   } as never);
   const effect = { do: 'sign', fileName: 'a.txt', originalPath: original } as never;

@@ -94,7 +94,8 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   t.like(kept, { primaryColor: '#7a1f5c', redirectUrl: 'https://app.example.org/done' });
   t.deepEqual(kept.mailTexts, [
     {
-      ...{ kind: 'reminder', subject: 'Still waiting: {document}' },
+      kind: 'reminder',
+      subject: 'Still waiting: {document}',
       introduction: 'Dear {recipient}, <b>please</b>.',
     },
   ]);

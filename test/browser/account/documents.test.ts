@@ -143,10 +143,8 @@ test.serial(
   'selected documents are moved, downloaded and canceled by keyboard, and a refusal is told in its row',
   async (t) => {
     const { program } = t.context;
-    const [one, two] = [
-      await make(program.acme, 'Bulk one', [signer('Eve Fast')]),
-      await make(program.acme, 'Bulk two', [signer('Eve Fast')]),
-    ];
+    const one = await make(program.acme, 'Bulk one', [signer('Eve Fast')]);
+    const two = await make(program.acme, 'Bulk two', [signer('Eve Fast')]);
     const page = await open(t, '/account/documents?q=Bulk');
     if (page === undefined) return;
     const select = async () => {

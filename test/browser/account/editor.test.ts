@@ -92,7 +92,8 @@ test.serial(
     await date.waitFor();
 
     // Near the edge of the other the field jumps to it, and a line shows it.
-    const [wanted, before] = [await text.boundingBox(), await date.boundingBox()];
+    const wanted = await text.boundingBox();
+    const before = await date.boundingBox();
     await dragBy(page, date, (wanted?.x ?? 0) - (before?.x ?? 0) + 3, 40);
     await page.locator('.guide.x').first().waitFor();
     await page.mouse.up();
@@ -214,7 +215,8 @@ test.serial('a document is composed and sent with the keyboard alone', async (t)
   await box.waitFor();
   const part = async (name: 'left' | 'width') =>
     new RegExp(`${name}: ([\\d.]+)%`).exec((await box.getAttribute('style')) ?? '')?.[1];
-  const [left, width] = [await part('left'), await part('width')];
+  const left = await part('left');
+  const width = await part('width');
   t.truthy(left);
   await page.keyboard.press('ArrowRight');
   t.not(await part('left'), left);

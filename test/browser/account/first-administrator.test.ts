@@ -15,7 +15,8 @@ test('the command line creates the first administrator, who signs in by mail', a
   const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
   const words = ['keys', 'user', 'Acme', 'ana@example.org', '--name', 'Ana', '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, [
-    ...[MAIN, ...words],
+    MAIN,
+    ...words,
     ...settings.map(([key, value]) => `--${key}=${value}`),
   ]);
   t.like(JSON.parse(stdout), { organization: 'Acme', email: 'ana@example.org', role: 'administrator' });
@@ -29,7 +30,9 @@ test('before the first start, the command line makes a link that signs the admin
   const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
   const keys = (...words: string[]) =>
     promisify(execFile)(process.execPath, [
-      ...[MAIN, 'keys', ...words],
+      MAIN,
+      'keys',
+      ...words,
       ...settings.map(([key, value]) => `--${key}=${value}`),
     ]);
   await keys('user', 'Acme', 'ana@example.org', '--name', 'Ana');

@@ -258,7 +258,8 @@ test.serial('a refused form keeps its entries, and the focus is in the field at 
 
 test.serial('an administrator changes a webhook, whose token stays with its host', async (t) => {
   const program = await ownOrganization(t.context, 'amy@example.org', ADMINISTRATOR, 'Amy');
-  const [first, second] = [await startReceiver(t), await startReceiver(t)];
+  const first = await startReceiver(t);
+  const second = await startReceiver(t);
   const page = await signIn(t, program, 'amy@example.org');
   if (page === undefined) return;
   await page.goto(`${program.url}/organization`);

@@ -291,7 +291,8 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
   await page.getByRole('button', { name: 'Close', exact: true }).tap();
   const box = page.locator('.placed[data-kind="Signature"]');
   const text = page.locator('.placed[data-kind="Text"]');
-  const [first, second] = [await box.boundingBox(), await text.boundingBox()];
+  const first = await box.boundingBox();
+  const second = await text.boundingBox();
   t.true((first?.y ?? 0) + (first?.height ?? 0) <= (second?.y ?? 0) + 1, 'the second covers no other');
   await box.scrollIntoViewIfNeeded();
   const session = await page.context().newCDPSession(page);

@@ -259,7 +259,8 @@ test.serial('a field is dragged from its button onto a page', async (t) => {
   const box = page.locator('.placed');
   await box.waitFor();
   await page.getByRole('heading', { name: 'Caixa de seleção' }).waitFor();
-  const [placed, frame] = [await box.boundingBox(), await first.boundingBox()];
+  const placed = await box.boundingBox();
+  const frame = await first.boundingBox();
   const middle = (placed?.x ?? 0) + (placed?.width ?? 0) / 2 - (frame?.x ?? 0);
   t.true(Math.abs(middle - 100) < 5, `${middle}`);
 

@@ -24,16 +24,26 @@ sharePortal(test, async (t) => {
   root = await temporaryRoot(t);
   provider = await startProvider(t, 'localhost');
   const roles = {
-    ...{ Organization: 'Acme', CreateUsers: true },
-    ...{ 'Roles:0:Group': 'signers', 'Roles:0:Role': 'Sender' },
+    Organization: 'Acme',
+    CreateUsers: true,
+    'Roles:0:Group': 'signers',
+    'Roles:0:Role': 'Sender',
   };
   const providers = [
     {
-      ...{ ...roles, Name: 'company', 'Domains:0': 'example.test', Issuer: provider.issuer },
-      ...{ ClientId: 'company', ClientSecret: 'a secret of the client' },
+      ...roles,
+      Name: 'company',
+      'Domains:0': 'example.test',
+      Issuer: provider.issuer,
+      ClientId: 'company',
+      ClientSecret: 'a secret of the client',
     },
     {
-      ...{ ...roles, Name: 'school', 'Domains:0': 'school.test', Kind: 'Saml', EntityId: ENTITY },
+      ...roles,
+      Name: 'school',
+      'Domains:0': 'school.test',
+      Kind: 'Saml',
+      EntityId: ENTITY,
       MetadataFile: join(root, 'provider.xml'),
     },
   ];
@@ -84,12 +94,16 @@ async function startSamlProvider(t: ExecutionContext, folder: string, receiver: 
 test.serial('a person signs in at the provider of the address, and out there, too', async (t) => {
   const { url } = t.context.program;
   provider.open({
-    ...{ client_id: 'company', client_secret: 'a secret of the client' },
+    client_id: 'company',
+    client_secret: 'a secret of the client',
     redirect_uris: [`${url}/sign-in/company/callback`],
     post_logout_redirect_uris: [`${url}/sign-in`],
   });
   provider.users['ana'] = {
-    ...{ email: 'ana@example.test', email_verified: true, name: 'Ana', groups: ['signers'] },
+    email: 'ana@example.test',
+    email_verified: true,
+    name: 'Ana',
+    groups: ['signers'],
   };
   const visited = await visit(t, url, { locale: 'en-US' }, { alsoAsks: [provider.issuer] });
   if (visited === undefined) return;

@@ -49,8 +49,20 @@ test.serial('each operator page fits at 200 % zoom, and nothing is cut off', asy
   await assertWhole(t, page, '/login');
   await logIn(page, service.url, await service.key());
   for (const path of [
-    ...['/', '/jobs', `/jobs/${jobId}`, '/failures', '/input', '/mails', '/documents', '/webhooks'],
-    ...['/actors', '/actors?kind=job', `/actors/job/${jobId}`, '/certificates', '/runtime', '/system'],
+    '/',
+    '/jobs',
+    `/jobs/${jobId}`,
+    '/failures',
+    '/input',
+    '/mails',
+    '/documents',
+    '/webhooks',
+    '/actors',
+    '/actors?kind=job',
+    `/actors/job/${jobId}`,
+    '/certificates',
+    '/runtime',
+    '/system',
   ]) {
     await page.goto(`${service.url}${path}`);
     await page.locator('main[data-refreshed]').waitFor();

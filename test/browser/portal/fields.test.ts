@@ -168,8 +168,10 @@ for (const [device, viewport] of [
     t.is(detail.flowActions[0]?.fields[0]?.value, 'passport.pdf');
     t.is(detail.attachments.length, 1);
     t.like(detail.attachments[0], {
-      ...{ filename: 'passport.pdf', fileSize: content.length },
-      ...{ mimeType: 'application/pdf', isPrivate: true },
+      filename: 'passport.pdf',
+      fileSize: content.length,
+      mimeType: 'application/pdf',
+      isPrivate: true,
     });
   });
 }
@@ -182,7 +184,9 @@ test.serial('the page covers a tag in white until the file has a signature', asy
   const objects = documentObjects();
   objects.set(11, stream('', 'BT /F1 12 Tf 1 0 0 1 20 150 Tm ({{text:Ana:city}}) Tj ET'));
   const people = ['Ana', 'Bob'].map((name, index) => ({
-    ...{ type: 'Signer', step: index + 1, allowElectronicSignature: true },
+    type: 'Signer',
+    step: index + 1,
+    allowElectronicSignature: true,
     user: { name, email: `${name.toLowerCase()}@example.test` },
   }));
   const id = await portal.create(classicPdf(objects), people, { textTags: true });
@@ -193,7 +197,8 @@ test.serial('the page covers a tag in white until the file has a signature', asy
   await visitAs('ana');
   const cover = page.locator('.page .cover');
   await cover.waitFor();
-  const [paper, covered] = [await page.locator('.page').boundingBox(), await cover.boundingBox()];
+  const paper = await page.locator('.page').boundingBox();
+  const covered = await cover.boundingBox();
   const isInside = covered !== null && paper !== null && covered.x > paper.x && covered.y > paper.y;
   t.true(isInside && covered.height > 5, JSON.stringify({ paper, covered }));
   const color = await page.evaluate(`getComputedStyle(document.querySelector('.cover')).backgroundColor`);
@@ -215,7 +220,10 @@ const ENGLISH = /\b(?:the|your|please|must|sign|signed|download|document|field|p
 test.serial('a participant signs in Spanish: code, fields, signature, signed document', async (t) => {
   const { portal } = t.context;
   const visited = await visit(t, portal.url, {
-    ...{ locale: 'es-MX', reducedMotion: 'reduce', viewport: { width: 390, height: 844 }, isMobile: true },
+    locale: 'es-MX',
+    reducedMotion: 'reduce',
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
   });
   if (visited === undefined) return;
   const { page } = visited;
@@ -223,7 +231,9 @@ test.serial('a participant signs in Spanish: code, fields, signature, signed doc
     clausePdf(2),
     [
       {
-        ...{ type: 'Signer', user: ANA, allowElectronicSignature: true },
+        type: 'Signer',
+        user: ANA,
+        allowElectronicSignature: true,
         fields: [
           { name: 'city', label: 'Ciudad', required: true, ...place(20) },
           { name: 'amount', label: 'Importe', type: 'Number', minimum: 1, maximum: 9, ...place(50) },

@@ -54,8 +54,10 @@ for (const [what, failing, shape] of [
       await sign.click();
       await page.getByText('You signed the document.').waitFor();
       t.deepEqual(site.done[0]?.given['reading'], {
-        ...{ pages: '', pageCount: 0 },
-        ...{ isDownloaded: false, isDeclared: true },
+        pages: '',
+        pageCount: 0,
+        isDownloaded: false,
+        isDeclared: true,
       });
       await page.context().close();
     },
@@ -111,8 +113,10 @@ test.serial('an approval after all pages were seen says so', async (t) => {
   await page.getByRole('button', { name: 'Approve the document' }).click();
   await page.getByText('You approved the document.').waitFor();
   t.deepEqual(site.done[0]?.given['reading'], {
-    ...{ pages: '1-3', pageCount: 3 },
-    ...{ isDownloaded: false, isDeclared: false },
+    pages: '1-3',
+    pageCount: 3,
+    isDownloaded: false,
+    isDeclared: false,
   });
 });
 

@@ -252,8 +252,10 @@ for (const [what, type, options, background] of [
       );
       const path = `/api/organizations/${organization.id}/branding`;
       await portal.call('PUT', path, {
-        ...{ primaryColor: '#7a1f5c', headerColor: '#f2c14e' },
-        ...{ redirectUrl: `${origin}/done`, redirectOrigins: [origin] },
+        primaryColor: '#7a1f5c',
+        headerColor: '#f2c14e',
+        redirectUrl: `${origin}/done`,
+        redirectOrigins: [origin],
       });
       const { logo } = await portal.call<{ logo: object }>('PUT', `${path}/logo`, {
         bytes: await page.evaluate(DRAWING(type)),

@@ -85,8 +85,17 @@ test('openssl accepts the signature of ASiC-S with CAdES over the file, and of A
   t.false((await opensslCms({ ...over, content: at(several, 'META-INF', 'ASiCArchiveManifest.xml') })).ok);
   const stamp = async (data: string) =>
     runTool('openssl', [
-      ...['ts', '-verify', '-token_in', '-in', at(several, 'META-INF', 'timestamp001.tst'), '-data', data],
-      ...['-CAfile', pki.rootFile, '-untrusted', pki.stampingFile],
+      'ts',
+      '-verify',
+      '-token_in',
+      '-in',
+      at(several, 'META-INF', 'timestamp001.tst'),
+      '-data',
+      data,
+      '-CAfile',
+      pki.rootFile,
+      '-untrusted',
+      pki.stampingFile,
     ]);
   const good = await stamp(at(several, 'META-INF', 'ASiCArchiveManifest.xml'));
   t.regex(good.stdout + good.stderr, /Verification: OK/);
@@ -118,10 +127,8 @@ test('the same request gives the same container, with a key that signs the same 
   const inputs = twoInputs();
   for (const format of ['Cades', 'Xades'] as const) {
     const signer = pki.signer('rsa-2048');
-    const [one, other] = [
-      await made('E', format, { inputs, signer }),
-      await made('E', format, { inputs, signer }),
-    ];
+    const one = await made('E', format, { inputs, signer });
+    const other = await made('E', format, { inputs, signer });
     t.deepEqual(readFileSync(one), readFileSync(other));
     t.notDeepEqual(
       readFileSync(one),
@@ -233,7 +240,10 @@ test('no signature is added to a container without signature files, with a damag
   const add = (input: string, format?: 'Cades' | 'Xades', at = NOW) =>
     codeOf(() =>
       addAsicSignature({
-        ...{ input, output: file(), signer: pki.signer('p-256'), at },
+        input,
+        output: file(),
+        signer: pki.signer('p-256'),
+        at,
         ...(format === undefined ? {} : { format }),
       }),
     );

@@ -115,7 +115,8 @@ test.serial(
       return (await validated(file(handMade(members, { comment: Buffer.from(comment) }), `asic${kind}`)))
         .indication;
     };
-    const [s, e] = ['application/vnd.etsi.asic-s+zip', 'application/vnd.etsi.asic-e+zip'];
+    const s = 'application/vnd.etsi.asic-s+zip';
+    const e = 'application/vnd.etsi.asic-e+zip';
     for (const [kind, own, other] of [
       ['s', s, e],
       ['e', e, s],

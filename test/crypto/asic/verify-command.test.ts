@@ -20,8 +20,14 @@ async function printed(
     colors: false,
   };
   const options = {
-    ...{ json: false, format: undefined, trust: [root], intermediates: [], content: undefined, chain: true },
-    ...{ revocation: 'soft' as const, at: NOW + 3_600_000 },
+    json: false,
+    format: undefined,
+    trust: [root],
+    intermediates: [],
+    content: undefined,
+    chain: true,
+    revocation: 'soft' as const,
+    at: NOW + 3_600_000,
     ...more,
   };
   const code = await verifyFiles(files, validateFile, options, terminal);

@@ -58,11 +58,9 @@ test('integers are encoded minimally and stay positive', (t) => {
 });
 
 test('sets are written in the order of their encodings', (t) => {
-  const [a, b, c] = [
-    octetString(Buffer.from([9])),
-    octetString(Buffer.from([1, 1])),
-    octetString(Buffer.from([2])),
-  ];
+  const a = octetString(Buffer.from([9]));
+  const b = octetString(Buffer.from([1, 1]));
+  const c = octetString(Buffer.from([2]));
   t.deepEqual(setOf([a, b, c]), tlv(0x31, c, a, b));
 });
 

@@ -25,7 +25,8 @@ function joinFixture(t: ExecutionContext) {
 test('two detached signatures over one content become one file in which both are valid', async (t) => {
   const { path, write, sign } = joinFixture(t);
   const content = write('words.txt', 'plain words\n');
-  const [input, added] = [sign(content, 'one.p7s', 'rsa-2048'), sign(content, 'two.p7s', 'p-256')];
+  const input = sign(content, 'one.p7s', 'rsa-2048');
+  const added = sign(content, 'two.p7s', 'p-256');
   const output = path('both.p7s');
   joinCadesSigners({ input, added, content, output });
   const verdict = await opensslCms({ signature: output, content, ca: pki().rootFile });

@@ -392,8 +392,26 @@ test('openssl extracts the content of an augmented file that it had streamed in 
   const cert = file(certificatePem(signer.certificate));
   const signed = file();
   const { exit, stderr } = await runTool('openssl', [
-    ...['cms', '-sign', '-cades', '-binary', '-nodetach', '-stream', '-outform', 'DER', '-md', 'sha256'],
-    ...['-in', input, '-out', signed, '-signer', cert, '-inkey', key, '-certfile', pki.issuingFile],
+    'cms',
+    '-sign',
+    '-cades',
+    '-binary',
+    '-nodetach',
+    '-stream',
+    '-outform',
+    'DER',
+    '-md',
+    'sha256',
+    '-in',
+    input,
+    '-out',
+    signed,
+    '-signer',
+    cert,
+    '-inkey',
+    key,
+    '-certfile',
+    pki.issuingFile,
   ]);
   t.is(exit, 0, stderr);
   t.is(readFileSync(signed)[1], 0x80, 'indefinite length');

@@ -220,8 +220,20 @@ test('both signers in one file are checked, and either may be the expected one',
   ]);
   const output = file();
   const made = await runTool('openssl', [
-    ...['cms', '-sign', '-cades', '-binary', '-nodetach', '-outform', 'DER', '-out', output],
-    ...['-in', file(bytes(500)), '-certfile', pki().issuingFile, ...named],
+    'cms',
+    '-sign',
+    '-cades',
+    '-binary',
+    '-nodetach',
+    '-outform',
+    'DER',
+    '-out',
+    output,
+    '-in',
+    file(bytes(500)),
+    '-certfile',
+    pki().issuingFile,
+    ...named,
   ]);
   t.is(made.exit, 0, made.stderr);
   const anchors = [pki().root.certificate, pki().otherRoot.certificate];
@@ -260,8 +272,18 @@ test('a file with any header gets a report', async (t) => {
   if (requireTool(t, 'openssl')) {
     const plain = file();
     const repacked = await runTool('openssl', [
-      ...['cms', '-cmsout', '-inform', 'DER', '-in', signing.output],
-      ...['-stream', '-indef', '-outform', 'DER', '-out', plain],
+      'cms',
+      '-cmsout',
+      '-inform',
+      'DER',
+      '-in',
+      signing.output,
+      '-stream',
+      '-indef',
+      '-outform',
+      'DER',
+      '-out',
+      plain,
     ]);
     if (repacked.exit === 0) samples.push(readFileSync(plain));
   }

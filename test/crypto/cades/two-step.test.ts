@@ -90,7 +90,16 @@ test('a key that signs hashes needs the hash alone, and an ECDSA value may be r 
     const key = file(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
     const out = file();
     const { exit, stderr } = await runTool('openssl', [
-      ...['pkeyutl', '-sign', '-inkey', key, '-in', file(hash), '-out', out, '-pkeyopt', 'digest:sha256'],
+      'pkeyutl',
+      '-sign',
+      '-inkey',
+      key,
+      '-in',
+      file(hash),
+      '-out',
+      out,
+      '-pkeyopt',
+      'digest:sha256',
     ]);
     t.is(exit, 0, stderr);
     const value = readFileSync(out);

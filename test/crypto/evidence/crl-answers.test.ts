@@ -95,7 +95,8 @@ const number = (value: number, extensions: readonly Buffer[] = []): Partial<CrlR
 });
 
 test('4.15: a certificate that only a delta list revokes is revoked, and one that no list names is good', (t) => {
-  const [good, bad] = [signer(), signer()];
+  const good = signer();
+  const bad = signer();
   const base = crl([], number(3));
   const change = crl([bad], number(4, [delta(3)]));
   t.is(verdict(good, [base, change]), 'passed');
@@ -135,11 +136,9 @@ const ofPoint = (...fields: Buffer[]): Partial<CrlRequest> => ({
 
 test('4.14: a list with a distribution point covers the certificates that name this point, by a directory name too', (t) => {
   for (const name of [fullName, relativeName]) {
-    const [good, bad, elsewhere] = [
-      signer(atPoint(name('A'))),
-      signer(atPoint(name('A'))),
-      signer(atPoint(name('B'))),
-    ];
+    const good = signer(atPoint(name('A')));
+    const bad = signer(atPoint(name('A')));
+    const elsewhere = signer(atPoint(name('B')));
     const list = crl([bad], ofPoint(name('A')));
     t.is(verdict(good, [list]), 'passed');
     t.is(verdict(bad, [list]), 'REVOKED_NO_POE');
@@ -165,7 +164,8 @@ test('4.14: a list with a distribution point covers the certificates that name t
 
 test('4.14: each list for some reasons can revoke, and only lists for all reasons together prove a certificate good', (t) => {
   const reasons = (...octets: number[]) => tlv(0x83, Buffer.from(octets));
-  const [good, bad] = [signer(), signer()];
+  const good = signer();
+  const bad = signer();
   const first = ofPoint(reasons(5, 0x60));
   const rest = ofPoint(reasons(7, 0x1f, 0x80));
   t.is(verdict(good, [crl([], first)]), 'TRY_LATER');
@@ -177,7 +177,8 @@ test('4.14: each list for some reasons can revoke, and only lists for all reason
 test('4.14: an indirect CRL counts for the certificates that name its issuer', (t) => {
   const lister = issued('Lister', 'Root', root.key, CA);
   const crlIssuer = tlv(0xa2, tlv(0xa4, encodeName({ commonName: 'Lister' })));
-  const [good, bad] = [signer(atPoint(crlIssuer)), signer(atPoint(crlIssuer))];
+  const good = signer(atPoint(crlIssuer));
+  const bad = signer(atPoint(crlIssuer));
   const indirect = tlv(0x84, Buffer.from([0xff]));
   const list = (revoked: readonly Buffer[], ...fields: Buffer[]) =>
     crl(revoked, {
@@ -206,7 +207,8 @@ test('4.14: an indirect CRL counts for the certificates that name its issuer', (
 
 test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer certified it for that and did not revoke it', (t) => {
   const use = { use: { kind: 'crl' } } as const;
-  const [good, bad] = [signer(), signer()];
+  const good = signer();
+  const bad = signer();
   for (const [issuer, key] of [
     ['CA', ca.key],
     ['Root', root.key],

@@ -81,9 +81,17 @@ test('evidence holds both chains with the root, and an answer that openssl accep
       for (const ocsp of evidence.ocsps) {
         const run = await runTool('openssl', [
           'ocsp',
-          ...['-respin', path(`${index}.ors`, wholeResponse(ocsp)), '-no_nonce'],
-          ...['-issuer', issuer, '-cert', path(`${index}.crt`, certificatePem(certificate))],
-          ...['-CAfile', pki.rootFile, '-verify_other', issuer],
+          '-respin',
+          path(`${index}.ors`, wholeResponse(ocsp)),
+          '-no_nonce',
+          '-issuer',
+          issuer,
+          '-cert',
+          path(`${index}.crt`, certificatePem(certificate)),
+          '-CAfile',
+          pki.rootFile,
+          '-verify_other',
+          issuer,
         ]);
         verdicts.push(`${run.stdout}${run.stderr}`);
       }
@@ -95,7 +103,13 @@ test('evidence holds both chains with the root, and an answer that openssl accep
     const [crl = Buffer.alloc(0)] = evidence.crls;
     const run = await runTool('openssl', [
       'crl',
-      ...['-inform', 'DER', '-in', path('root.crl', crl), '-CAfile', pki.rootFile, '-noout'],
+      '-inform',
+      'DER',
+      '-in',
+      path('root.crl', crl),
+      '-CAfile',
+      pki.rootFile,
+      '-noout',
     ]);
     t.regex(run.stderr, /verify OK/);
   });
@@ -239,10 +253,8 @@ test('a responder without id-pkix-ocsp-nocheck needs a CRL, and is refused once 
     const signer = authority.pki.signer('p-256').certificate;
     const evidence = await authority.freshServices().evidence.collect([signer], [], Date.now());
     t.is(evidence.crls.length, 2, "the root's and the issuing CA's");
-    const [certificate, issuer] = [
-      readCertificate(signer),
-      readCertificate(authority.pki.issuing.certificate),
-    ];
+    const certificate = readCertificate(signer);
+    const issuer = readCertificate(authority.pki.issuing.certificate);
     const judge = (look: Evidence) => revocationStatus(certificate, issuer, look, Date.now());
     t.is(judge(evidence).status, 'good');
     const unknown = judge({ ...evidence, crls: [] });

@@ -56,10 +56,21 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
     const { key, certificate } = pki.issuing.responder;
     const answer = join(folder, 'answer');
     await run(t, [
-      ...['ocsp', '-index', index, '-CA', pki.issuingFile, '-ndays', '1'],
-      ...['-rsigner', file('responder.pem', certificatePem(certificate))],
-      ...['-rkey', file('responder.key', keyPemOf(key))],
-      ...['-reqin', file('request', encodeOcspRequest(signer, issuer)), '-respout', answer],
+      'ocsp',
+      '-index',
+      index,
+      '-CA',
+      pki.issuingFile,
+      '-ndays',
+      '1',
+      '-rsigner',
+      file('responder.pem', certificatePem(certificate)),
+      '-rkey',
+      file('responder.key', keyPemOf(key)),
+      '-reqin',
+      file('request', encodeOcspRequest(signer, issuer)),
+      '-respout',
+      answer,
     ]);
     const evidence = { certificates: [], crls: [], ocsps: [readFileSync(answer)] };
     agree(t, revocationStatus(signer, issuer, evidence, AT + 1000), wanted(entry, 'ocsp'));
@@ -75,8 +86,16 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
     file('number', '01\n');
     const list = join(folder, 'list');
     await run(t, [
-      ...['ca', '-gencrl', '-config', config, '-cert', pki.issuingFile, '-out', `${list}.pem`],
-      ...['-keyfile', file('ca.key', keyPemOf(pki.issuing.key))],
+      'ca',
+      '-gencrl',
+      '-config',
+      config,
+      '-cert',
+      pki.issuingFile,
+      '-out',
+      `${list}.pem`,
+      '-keyfile',
+      file('ca.key', keyPemOf(pki.issuing.key)),
     ]);
     await run(t, ['crl', '-in', `${list}.pem`, '-outform', 'DER', '-out', list]);
     const evidence = { certificates: [], crls: [readFileSync(list)], ocsps: [] };

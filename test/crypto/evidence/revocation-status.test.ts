@@ -277,8 +277,18 @@ test('openssl and the engine agree about CRLs that are good, revoking, stale, fo
     writeFileSync(lists, pem(der) + pem(rootList));
     const { exit, stderr } = await runTool('openssl', [
       'verify',
-      ...['-attime', String(AT / 1000), '-CAfile', pki.rootFile, '-untrusted', pki.issuingFile],
-      ...['-crl_check_all', '-CRLfile', lists, '-purpose', 'any', leaf],
+      '-attime',
+      String(AT / 1000),
+      '-CAfile',
+      pki.rootFile,
+      '-untrusted',
+      pki.issuingFile,
+      '-crl_check_all',
+      '-CRLfile',
+      lists,
+      '-purpose',
+      'any',
+      leaf,
     ]);
     t.is(judge({ crls: [der] }).status === 'good', exit === 0, `case ${index}: ${stderr}`);
   }

@@ -29,8 +29,14 @@ async function opensslTs(t: ExecutionContext, token: Buffer, content: Buffer, by
     'ts',
     '-verify',
     '-token_in',
-    ...['-in', paths.token, '-data', paths.content],
-    ...['-CAfile', by.pki.rootFile, '-untrusted', by.pki.stampingFile],
+    '-in',
+    paths.token,
+    '-data',
+    paths.content,
+    '-CAfile',
+    by.pki.rootFile,
+    '-untrusted',
+    by.pki.stampingFile,
   ]);
   t.log(run.stdout.trim());
   return run.exit === 0 && run.stdout.includes('Verification: OK');
@@ -86,9 +92,18 @@ for (const ess of ['sha1', 'sha256'] as const) {
     file('serial', '01');
     const query = file('query', encodeTimestampRequest(imprint('sha256'), 'sha256', randomBytes(8)));
     const made = await runTool('openssl', [
-      ...['ts', '-reply', '-config', file('ts.cnf', config), '-queryfile', query],
-      ...['-inkey', file('key.pem', keyPemOf(key)), '-signer', file('crt.pem', certificatePem(certificate))],
-      ...['-out', join(folder, 'reply')],
+      'ts',
+      '-reply',
+      '-config',
+      file('ts.cnf', config),
+      '-queryfile',
+      query,
+      '-inkey',
+      file('key.pem', keyPemOf(key)),
+      '-signer',
+      file('crt.pem', certificatePem(certificate)),
+      '-out',
+      join(folder, 'reply'),
     ]);
     t.is(made.exit, 0, made.stderr);
     const { status, token } = readTimestampResponse(readFileSync(join(folder, 'reply')));

@@ -14,7 +14,8 @@ const CONTENT = Buffer.from('content');
 const AT = Date.UTC(2026, 5, 1, 12, 30, 15, 250);
 const IMPRINT = createHash('sha256').update(CONTENT).digest();
 
-const [TIMESTAMPING, CODE_SIGNING] = ['1.3.6.1.5.5.7.3.8', '1.3.6.1.5.5.7.3.3'];
+const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
+const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 
 function maker(
   use: CertificateUse,

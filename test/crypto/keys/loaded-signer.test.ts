@@ -63,7 +63,13 @@ test('a certificate signed with SHA-1 causes a warning, and one with SHA-256 cau
     const ca = ['-CA', pki().rootFile, '-CAkey', file(keyPemOf(pki().root.key)), '-CAcreateserial'];
     const days = ['-days', '9', '-CAserial', file('01')];
     const signed = await runTool('openssl', [
-      ...['x509', '-req', '-in', request, '-out', out, digest],
+      'x509',
+      '-req',
+      '-in',
+      request,
+      '-out',
+      out,
+      digest,
       ...ca.slice(0, 4),
       ...days,
     ]);

@@ -55,7 +55,8 @@ async function refusal(input: string, to: AugmentFileRequest['to'], services?: S
 }
 
 const startsWith = (path: string, prefix: string) => {
-  const [whole, start] = [readFileSync(path), readFileSync(prefix)];
+  const whole = readFileSync(path);
+  const start = readFileSync(prefix);
   return whole.subarray(0, start.length).equals(start);
 };
 
@@ -94,13 +95,19 @@ test('level B is augmented to LTA at once, and each time-stamp covers the eviden
       t.deepEqual([...store.vri.keys()].sort(), keys.slice(0, index).sort());
       if (index === 0) continue;
       // Without the network and without a later revision, the signer is proven good, and so is its CA.
-      const [certificates, crls] = [
-        pemFile(store.certificates, 'CERTIFICATE'),
-        pemFile(store.crls, 'X509 CRL'),
-      ];
+      const certificates = pemFile(store.certificates, 'CERTIFICATE');
+      const crls = pemFile(store.crls, 'X509 CRL');
       const verdict = await runTool('openssl', [
-        ...['verify', '-CAfile', own.pki.rootFile, '-untrusted', certificates, '-crl_check_all'],
-        ...['-CRLfile', crls, '-purpose', 'any'],
+        'verify',
+        '-CAfile',
+        own.pki.rootFile,
+        '-untrusted',
+        certificates,
+        '-crl_check_all',
+        '-CRLfile',
+        crls,
+        '-purpose',
+        'any',
         pemFile([own.pki.signer('p-256').certificate], 'CERTIFICATE'),
       ]);
       t.is(verdict.exit, 0, verdict.stderr);
@@ -250,8 +257,14 @@ test('a file encrypted with an empty password is signed and archived, and its st
   for (const length of ['128', '256']) {
     const path = freshPath('encrypted.pdf');
     await runTool('qpdf', [
-      ...['--encrypt', '', 'owner', length, ...(length === '128' ? ['--use-aes=y'] : []), '--'],
-      ...[plain(), path],
+      '--encrypt',
+      '',
+      'owner',
+      length,
+      ...(length === '128' ? ['--use-aes=y'] : []),
+      '--',
+      plain(),
+      path,
     ]);
     const signed = await signAt(authority, 'LTA', path, { pades: { reason: 'Geheim ✓', location: 'Hier' } });
     await acceptedAt(t, authority, signed, { documentTimestamps: 1 });

@@ -113,7 +113,8 @@ for (const [kind, pdf] of Object.entries(emptyFields)) {
     t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
     if (!requireTool(t, ...TOOLS)) return;
     await accepted(t, signed);
-    const [before, after] = [await inspect(signed.input), await inspect(signed.output)];
+    const before = await inspect(signed.input);
+    const after = await inspect(signed.output);
     t.deepEqual(
       after.fields.map(({ name }) => name),
       before.fields.map(({ name }) => name),

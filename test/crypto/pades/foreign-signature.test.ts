@@ -22,7 +22,9 @@ async function signedByOpenssl(pdf: Buffer): Promise<string> {
     Buffer.concat([pdf, update.subarray(0, placeholderStart), update.subarray(placeholderEnd)]),
     'tbs.bin',
   );
-  const [key, certificate, cms] = [freshPath('key.pem'), freshPath('cert.pem'), freshPath('cms.der')];
+  const key = freshPath('key.pem');
+  const certificate = freshPath('cert.pem');
+  const cms = freshPath('cms.der');
   writeFileSync(key, keyPemOf(signer.key.keyObject), { mode: 0o600 });
   writeFileSync(certificate, new X509Certificate(signer.certificate).toString());
   const args = ['cms', '-sign', '-binary', '-nosmimecap', '-md', 'sha256', '-outform', 'DER', '-in', content];

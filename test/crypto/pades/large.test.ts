@@ -65,7 +65,8 @@ test('objects inside an attached PDF are not read as objects of the outer file',
   const text = readFileSync(signed.output, 'latin1');
   const table = text.slice(text.lastIndexOf('\nxref\n'));
   const offsets = Array.from(table.matchAll(/^(\d{10}) 00000 n /gm), ([, offset]) => Number(offset));
-  const [from, to] = [text.indexOf(inner), text.indexOf(inner) + inner.length];
+  const from = text.indexOf(inner);
+  const to = text.indexOf(inner) + inner.length;
   t.true(offsets.length > objects.size);
   t.deepEqual(
     offsets.filter((offset) => offset >= from && offset < to),

@@ -92,8 +92,17 @@ export async function isStampedBy(
   const { rootFile, stampingFile } = authority.pki;
   const paths = { token: put(token, 'token.der'), content: put(content, 'stamped.bin') };
   const { exit, stdout, stderr } = await runTool('openssl', [
-    ...['ts', '-verify', '-token_in', '-in', paths.token, '-data', paths.content],
-    ...['-CAfile', rootFile, '-untrusted', stampingFile],
+    'ts',
+    '-verify',
+    '-token_in',
+    '-in',
+    paths.token,
+    '-data',
+    paths.content,
+    '-CAfile',
+    rootFile,
+    '-untrusted',
+    stampingFile,
   ]);
   return exit === 0 && `${stdout}${stderr}`.includes('Verification: OK');
 }
@@ -109,11 +118,9 @@ export async function acceptedAt(
 ): Promise<void> {
   const { signatures = 1, documentTimestamps = 0 } = shape;
   const verdicts = await pdfsig(output, authority.pki);
-  const [own, stamps] = [
-    verdicts.filter(({ type }) => type === 'ETSI.CAdES.detached'),
-    // Some versions of pdfsig know what a document time-stamp is, none verifies one.
-    verdicts.filter(({ type }) => type === 'ETSI.RFC3161' || type === 'unknown'),
-  ];
+  const own = verdicts.filter(({ type }) => type === 'ETSI.CAdES.detached');
+  // Some versions of pdfsig know what a document time-stamp is, none verifies one.
+  const stamps = verdicts.filter(({ type }) => type === 'ETSI.RFC3161' || type === 'unknown');
   t.is(own.length, signatures);
   t.is(stamps.length, documentTimestamps);
   t.true(
@@ -122,7 +129,8 @@ export async function acceptedAt(
   );
   const judged = await mutool(output);
   t.true(judged.filter(({ unchanged, editedSince }) => unchanged || editedSince).length >= signatures);
-  const [before, after] = [await qpdf(input), await qpdf(output)];
+  const before = await qpdf(input);
+  const after = await qpdf(output);
   t.true(after.exit <= before.exit, after.text);
   const raw = rawSignatures(output);
   t.is(raw.length, signatures + documentTimestamps);

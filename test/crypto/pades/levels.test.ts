@@ -71,7 +71,8 @@ for (const [shape, make] of Object.entries(shapes)) {
   test(`a PDF ${shape} is signed at level LTA, and every verifier agrees`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     const signed = await signAt(authority, 'LTA', put(make()));
-    const [original, pdf] = [readFileSync(signed.input), readFileSync(signed.output)];
+    const original = readFileSync(signed.input);
+    const pdf = readFileSync(signed.output);
     t.true(pdf.subarray(0, original.length).equals(original));
     t.is(pdf.length, signed.result.output.length);
     await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
@@ -120,7 +121,14 @@ test('openssl reads everything in the security store', async (t) => {
   for (const der of store.crls) {
     const path = put(der, 'crl.der');
     const { exit, stderr } = await runTool('openssl', [
-      ...['crl', '-inform', 'DER', '-noout', '-in', path, '-CAfile', pki.rootFile],
+      'crl',
+      '-inform',
+      'DER',
+      '-noout',
+      '-in',
+      path,
+      '-CAfile',
+      pki.rootFile,
     ]);
     t.is(exit, 0);
     t.regex(stderr, /verify OK/);
@@ -134,8 +142,18 @@ test('openssl reads everything in the security store', async (t) => {
     const read = await runTool('openssl', ['ocsp', '-respin', path, '-resp_text', '-noverify']);
     t.regex(read.stdout, /OCSP Response Status: successful/);
     const { stdout, stderr } = await runTool('openssl', [
-      ...['ocsp', '-respin', path, '-no_nonce', '-issuer', pki.issuingFile, '-cert', pem],
-      ...['-CAfile', pki.rootFile, '-verify_other', pki.issuingFile],
+      'ocsp',
+      '-respin',
+      path,
+      '-no_nonce',
+      '-issuer',
+      pki.issuingFile,
+      '-cert',
+      pem,
+      '-CAfile',
+      pki.rootFile,
+      '-verify_other',
+      pki.issuingFile,
     ]);
     verdicts.push(`${stdout}${stderr}`);
   }

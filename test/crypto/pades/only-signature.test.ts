@@ -15,7 +15,11 @@ function signed(pdf: Buffer, fieldName = FIELD): Buffer {
   const output = freshPath();
   const signer = pki().signer('p-256');
   signPades({
-    ...{ format: 'Pades', input: put(pdf), output, signer, at: Date.now() },
+    format: 'Pades',
+    input: put(pdf),
+    output,
+    signer,
+    at: Date.now(),
     pades: { fieldName, reason: 'I agree' },
   });
   return readFileSync(output);

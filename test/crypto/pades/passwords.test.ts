@@ -18,7 +18,8 @@ const USER = 'Geheim-42';
 const OWNER = 'Besitzer ß';
 
 async function encrypted(method: readonly string[]): Promise<string> {
-  const [clear, path] = [file(samplePdf(), 'pdf'), file(undefined, 'pdf')];
+  const clear = file(samplePdf(), 'pdf');
+  const path = file(undefined, 'pdf');
   const words = ['--allow-weak-crypto', '--password-mode=unicode', '--encrypt', USER, OWNER, ...method];
   const { exit: code, stderr } = await runTool('qpdf', [...words, clear, path]);
   if (code !== 0) throw new Error(stderr);
@@ -60,7 +61,9 @@ test('a file with a password is signed at level LTA, renewed and validated with 
   if (!requireTool(t, 'qpdf')) return;
   const { services, pki: made } = await authority();
   const input = await encrypted(METHODS['AES, 256 bits, revision 6'] ?? []);
-  const [output, renewed, clear] = [file(undefined, 'pdf'), file(undefined, 'pdf'), file(undefined, 'pdf')];
+  const output = file(undefined, 'pdf');
+  const renewed = file(undefined, 'pdf');
+  const clear = file(undefined, 'pdf');
   const request = { format: 'Pades', signer: made.signer('p-256'), at: NOW, password: USER } as const;
   await signFileAtLevel({ ...request, input, output, level: 'LTA' }, services);
   await augmentFile(

@@ -24,7 +24,9 @@ function byGhostscript(name: string, ...options: readonly string[]): CorpusRecip
     name,
     tools: ['gs'],
     make: async () => {
-      const [page, intent, output] = [corpusPath('page.ps'), corpusPath('intent.ps'), corpusPath('out.pdf')];
+      const page = corpusPath('page.ps');
+      const intent = corpusPath('intent.ps');
+      const output = corpusPath('out.pdf');
       writeFileSync(page, PAGE);
       writeFileSync(intent, options.some((option) => option.startsWith('-dPDFA')) ? INTENT : '%!\n');
       const common = ['-q', '-dNOSAFER', '-dBATCH', '-dNOPAUSE', '-sDEVICE=pdfwrite'];

@@ -236,7 +236,8 @@ function throughQpdf(name: string, ...options: readonly string[]): CorpusRecipe 
     name,
     tools: ['qpdf'],
     make: async () => {
-      const [input, output] = [corpusPath('in.pdf'), corpusPath('out.pdf')];
+      const input = corpusPath('in.pdf');
+      const output = corpusPath('out.pdf');
       writeFileSync(input, classicPdf(shapes.describedDocument()));
       const { exit, stderr } = await runTool('qpdf', [
         '--allow-weak-crypto',

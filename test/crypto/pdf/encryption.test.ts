@@ -132,7 +132,8 @@ for (const [name, shape] of Object.entries(WAYS)) {
 
 /** A document through qpdf's encryption. */
 async function byQpdf(...options: readonly string[]): Promise<Buffer> {
-  const [input, output] = [corpusPath('in.pdf'), corpusPath('out.pdf')];
+  const input = corpusPath('in.pdf');
+  const output = corpusPath('out.pdf');
   writeFileSync(input, classicPdf(telling()));
   const { exit, stderr } = await runTool('qpdf', ['--allow-weak-crypto', ...options, '--', input, output]);
   if (exit !== 0) throw new Error(stderr);

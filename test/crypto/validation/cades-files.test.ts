@@ -459,10 +459,21 @@ function segmented(der: Buffer): Buffer {
   const open = (tag: number) => Buffer.from([tag, 0x80]);
   const end = Buffer.alloc(6);
   return Buffer.concat([
-    ...[open(0x30), encoded(type), open(0xa0), open(0x30), encoded(version), encoded(digests)],
-    ...[open(0x30), encoded(contentType), open(0xa0), open(0x24)],
-    ...[octetString(content.subarray(0, 1000)), octetString(content.subarray(1000)), end],
-    ...[...rest.map(encoded), end],
+    open(0x30),
+    encoded(type),
+    open(0xa0),
+    open(0x30),
+    encoded(version),
+    encoded(digests),
+    open(0x30),
+    encoded(contentType),
+    open(0xa0),
+    open(0x24),
+    octetString(content.subarray(0, 1000)),
+    octetString(content.subarray(1000)),
+    end,
+    ...rest.map(encoded),
+    end,
   ]);
 }
 

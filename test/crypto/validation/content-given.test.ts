@@ -36,8 +36,14 @@ async function said(
     [path],
     validateFile,
     {
-      ...{ json: false, format, trust: [root], intermediates: [], content: contents, chain: true },
-      ...{ revocation: 'none' as const, at: Date.now() },
+      json: false,
+      format,
+      trust: [root],
+      intermediates: [],
+      content: contents,
+      chain: true,
+      revocation: 'none' as const,
+      at: Date.now(),
     },
     { out, err: out, colors: false },
   );

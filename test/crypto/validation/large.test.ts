@@ -43,7 +43,8 @@ const FILES: { readonly [name: string]: Large } = {
 for (const [name, { bytes, make, form, most }] of Object.entries(FILES)) {
   test(`${name} is made and fully validated in bounded memory`, async (t) => {
     const number = Object.keys(FILES).indexOf(name);
-    const [input, output] = [join(folder, `${number}`), join(folder, `${number}.signed`)];
+    const input = join(folder, `${number}`);
+    const output = join(folder, `${number}.signed`);
     make(input, bytes);
     const request = { ...form, input, output };
     const signer = await made;

@@ -24,7 +24,8 @@ for (const level of ['B', 'T', 'LTA'] as const) {
   test(`reports of every format at level ${level} conform to ETSI TS 119 102-2 with any verdict`, async (t) => {
     const { pki, services } = await authority();
     for (const format of ['Pades', 'Cades', 'Xades'] as const) {
-      const [input, output] = [file(CONTENT[format]), file()];
+      const input = file(CONTENT[format]);
+      const output = file();
       const pades = { reason: 'a < b & "c" \u0001', location: 'Köln' };
       const signer = pki.signer('p-256');
       await signFileAtLevel({ format, input, output, signer, at: NOW, level, pades }, services);
@@ -48,7 +49,9 @@ for (const level of ['B', 'T', 'LTA'] as const) {
 
 test('a counter-signature and every finding are in the report, and the checker detects misplaced elements', async (t) => {
   const { pki, services } = await authority();
-  const [input, output, counter] = [file('x'), file(), file()];
+  const input = file('x');
+  const output = file();
+  const counter = file();
   const signer = pki.signer('p-256');
   await signFileAtLevel({ format: 'Cades', input, output, signer, at: NOW }, services);
   counterSignCades({ input: output, output: counter, signer: pki.signer('rsa-2048'), at: NOW });

@@ -130,8 +130,10 @@ test('a certificate for time-stamps and a further purpose is refused for time-st
   t.deepEqual(findings(stamper('1.3.6.1.5.5.7.3.8')), ['TOTAL-PASSED']);
   // The token and its chain are judged apart, each by a check of its own.
   t.deepEqual(findings(stamper('1.3.6.1.5.5.7.3.8', '1.3.6.1.5.5.7.3.3')), [
-    ...['INDETERMINATE: OUT_OF_BOUNDS_NO_POE', 'timestamp.purpose'],
-    ...['timestamp.chain', 'timestamp.chain/certificate.purpose'],
+    'INDETERMINATE: OUT_OF_BOUNDS_NO_POE',
+    'timestamp.purpose',
+    'timestamp.chain',
+    'timestamp.chain/certificate.purpose',
   ]);
 });
 

@@ -110,7 +110,9 @@ const noMappingAfter = (certificates: number) =>
   critical('2.5.29.36', sequence(tlv(0x80, Buffer.from([0])), tlv(0x81, Buffer.from([certificates]))));
 const noAnyAfter = (certificates: number) => critical('2.5.29.54', small(certificates));
 const mapping = (from: string, to: string) => critical('2.5.29.33', sequence(sequence(oid(from), oid(to))));
-const [POLICY, OTHER, ANY] = ['1.2.3.4.5', '1.2.3.4.6', '2.5.29.32.0'];
+const POLICY = '1.2.3.4.5';
+const OTHER = '1.2.3.4.6';
+const ANY = '2.5.29.32.0';
 
 const CASES: readonly Case[] = [
   { title: 'two levels', build: twoLevels({}) },
@@ -340,16 +342,17 @@ async function opensslVerify(
   const anchors = others.filter((made) => made.certificate.issuerKey === made.certificate.subjectKey);
   const { exit, stdout, stderr } = await runTool('openssl', [
     'verify',
-    ...[
-      '-attime',
-      String(Math.floor(at / 1000)),
-      '-policy',
-      '2.5.29.32.0',
-      '-policy_check',
-      '-purpose',
-      'any',
-    ],
-    ...['-CAfile', file('root', [root, ...anchors]), '-untrusted', file('others', others)],
+    '-attime',
+    String(Math.floor(at / 1000)),
+    '-policy',
+    '2.5.29.32.0',
+    '-policy_check',
+    '-purpose',
+    'any',
+    '-CAfile',
+    file('root', [root, ...anchors]),
+    '-untrusted',
+    file('others', others),
     file('leaf', [leaf]),
   ]);
   return { ok: exit === 0, text: `${stdout}${stderr}` };

@@ -131,14 +131,14 @@ async function foreign(
   const chain = newFile(certificatePem(pki.issuing.certificate), 'crt');
   const output = newPath();
   const { exit, stderr } = await runTool('xmlsec1', [
-    ...[
-      '--sign',
-      '--privkey-pem',
-      `${key},${certificate},${chain}`,
-      '--id-attr:Id',
-      `${XADES}:SignedProperties`,
-    ],
-    ...['--output', output, newFile(template)],
+    '--sign',
+    '--privkey-pem',
+    `${key},${certificate},${chain}`,
+    '--id-attr:Id',
+    `${XADES}:SignedProperties`,
+    '--output',
+    output,
+    newFile(template),
   ]);
   t.is(exit, 0, stderr);
   if (encoding === undefined) return output;
@@ -297,15 +297,17 @@ test.serial('a counter-signature covers the value of its signature, and both are
     /<xades:CounterSignature[^>]*><ds:Signature [^>]*Id="([^"]*)"/.exec(counter.bytes.toString())?.[1] ?? '';
   const verify = (path: string, id?: string) =>
     runTool('xmlsec1', [
-      ...['--verify', '--enabled-key-data', 'x509', '--trusted-pem', pki.rootFile],
-      ...[
-        '--id-attr:Id',
-        `${XADES}:SignedProperties`,
-        '--id-attr:Id',
-        `${DS}:SignatureValue`,
-        '--id-attr:Id',
-        `${DS}:Signature`,
-      ],
+      '--verify',
+      '--enabled-key-data',
+      'x509',
+      '--trusted-pem',
+      pki.rootFile,
+      '--id-attr:Id',
+      `${XADES}:SignedProperties`,
+      '--id-attr:Id',
+      `${DS}:SignatureValue`,
+      '--id-attr:Id',
+      `${DS}:Signature`,
       ...(id === undefined ? [] : ['--node-id', id]),
       path,
     ]);

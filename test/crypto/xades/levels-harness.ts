@@ -109,8 +109,17 @@ export async function tokenIsOver(token: Buffer, data: Buffer): Promise<boolean>
   readTimestampToken(token);
   const paths = [newFile(token, 'tst'), newFile(data, 'bin')] as const;
   const { exit, stdout, stderr } = await runTool('openssl', [
-    ...['ts', '-verify', '-token_in', '-in', paths[0], '-data', paths[1]],
-    ...['-CAfile', pki.rootFile, '-untrusted', pki.stampingFile],
+    'ts',
+    '-verify',
+    '-token_in',
+    '-in',
+    paths[0],
+    '-data',
+    paths[1],
+    '-CAfile',
+    pki.rootFile,
+    '-untrusted',
+    pki.stampingFile,
   ]);
   return exit === 0 && /Verification: OK/.test(stdout + stderr);
 }

@@ -59,7 +59,8 @@ test('the enveloped transform takes nothing away when the signature stands besid
 
 test('equal identifiers of references harm only in one signature that names them', (t) => {
   const two = (properties: (id: string) => string | false): string => {
-    const [d, e] = ['<x Id="d">1</x>', '<y Id="e">2</y>'];
+    const d = '<x Id="d">1</x>';
+    const e = '<y Id="e">2</y>';
     const one = (id: string, uri: string, data: string) =>
       forge({ id, references: [{ uri, id: 'r0', data }], properties: properties(id) });
     return `<all>${d}${e}${one('a', '#d', d)}${one('b', '#e', e)}</all>`;
@@ -348,13 +349,11 @@ test('a moved element is found when the enveloped transform follows a canonicali
 
 test('long paths of many elements are cut', (t) => {
   const names = Array.from({ length: 250 }, (_, index) => `n${index}${'n'.repeat(4000)}`);
-  const [start, end] = [
-    names.map((name) => `<${name}>`).join(''),
-    names
-      .map((name) => `</${name}>`)
-      .reverse()
-      .join(''),
-  ];
+  const start = names.map((name) => `<${name}>`).join('');
+  const end = names
+    .map((name) => `</${name}>`)
+    .reverse()
+    .join('');
   const transforms = transform(ENVELOPED) + transform(EXC) + xpath('not(ancestor-or-self::x)');
   const signature = forge({
     references: [{ uri: '', data: `<r><to>Ana</to>${start}${end}</r>`, transforms }],

@@ -58,7 +58,8 @@ test.serial('archive time-stamps over content that is not at hand keep their tim
 });
 
 test.serial('a value exchanged below its time-stamp fails by the time-stamp', async (t) => {
-  const [first, second] = [await signAt(DOCUMENT, 'T'), await signAt('<other/>', 'T')];
+  const first = await signAt(DOCUMENT, 'T');
+  const second = await signAt('<other/>', 'T');
   const stamp = /<xades:SignatureTimeStamp.*<\/xades:SignatureTimeStamp>/s;
   const other = stamp.exec(second.bytes.toString())?.[0] ?? '';
   const mixed = first.bytes.toString().replace(stamp, other);

@@ -55,7 +55,8 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
   const random = new Random(settings.seed);
   const known = new KnownTexts();
   for (const answer of settings.learned) known.learn(answer, random);
-  const [batch, portal] = [batchDocument(), portalDocument()];
+  const batch = batchDocument();
+  const portal = portalDocument();
   const sides: readonly Side[] = [
     { service: settings.batch, maker: new RequestMaker(batch, random, known), book: bookOf('batch') },
     { service: settings.portal, maker: new RequestMaker(portal, random, known), book: bookOf('portal') },

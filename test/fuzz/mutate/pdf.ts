@@ -222,7 +222,8 @@ const moveObject: Mutation = (input, random, other) => {
   const own = objectsIn(input.toString('latin1'));
   const foreign = objectsIn(other.toString('latin1'));
   if (own.length === 0 || foreign.length === 0) return input;
-  const [object, donor] = [random.pick(own), random.pick(random.once(2) ? own : foreign)];
+  const object = random.pick(own);
+  const donor = random.pick(random.once(2) ? own : foreign);
   const text = input.toString('latin1');
   const put = `${Number.parseInt(object, 10)} 0 obj${bodyOf(donor)}endobj`;
   return latin1(text.replace(object, () => put));

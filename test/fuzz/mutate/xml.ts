@@ -169,7 +169,8 @@ const swap: Mutation = (input, random) => {
   if (all.length < 2) return input;
   const [one, two] = [random.pick(all), random.pick(all)].sort((left, right) => left.from - right.from);
   if (one === undefined || two === undefined || one.to > two.from) return input;
-  const [first, second] = [text.slice(one.from, one.to), text.slice(two.from, two.to)];
+  const first = text.slice(one.from, one.to);
+  const second = text.slice(two.from, two.to);
   return Buffer.from(
     text.slice(0, one.from) + second + text.slice(one.to, two.from) + first + text.slice(two.to),
   );

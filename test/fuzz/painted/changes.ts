@@ -165,8 +165,10 @@ function fontOf(random: Random, map: number): Font {
 
 /** Shapes of an appearance of this size. */
 function shape(random: Random, width: number, height: number): string {
-  const [x, y] = [random.below(width + 1), random.below(height + 1)];
-  const [a, b] = [1 + random.below(width), 1 + random.below(height)];
+  const x = random.below(width + 1);
+  const y = random.below(height + 1);
+  const a = 1 + random.below(width);
+  const b = 1 + random.below(height);
   return random.pick([
     () => `${random.pick(COLOURS)} ${x} ${y} ${a} ${b} re f`,
     () => `${random.pick(LINE_COLOURS)} ${random.pick(WIDTHS)} w ${x} ${y} m ${a} ${random.pick([y, b])} l S`,
@@ -236,7 +238,8 @@ function placeIn(random: Random, { words, blank }: Page): Rectangle {
 }
 
 function filledText(random: Random, page: Page): PaintedChange {
-  const [rectangle, level] = [placeIn(random, page), levelIn(random, 2)];
+  const rectangle = placeIn(random, page);
+  const level = levelIn(random, 2);
   const [width, height] = sizeOf(rectangle);
   const value = random.pick(VALUES);
   const widget = (entries: string): string =>
@@ -255,11 +258,10 @@ function filledText(random: Random, page: Page): PaintedChange {
   ]);
   const size = random.pick(SIZES);
   const state = random.pick(TEXT_STATES);
-  const [x, y] = [random.below(Math.max(2, width >> 2)), random.below(Math.max(3, height >> 1))];
-  const [first, last] = [
-    shapes(random, [width, height]),
-    random.once(5) ? [shape(random, width, height)] : [],
-  ];
+  const x = random.below(Math.max(2, width >> 2));
+  const y = random.below(Math.max(3, height >> 1));
+  const first = shapes(random, [width, height]);
+  const last = random.once(5) ? [shape(random, width, height)] : [];
   const matrix = random.once(12)
     ? random.pick(['0.01 0 0 0.01 0 0 cm', '-1 0 0 -1 60 20 cm', '1 0 0 3 0 0 cm'])
     : '';
@@ -298,8 +300,10 @@ function filledText(random: Random, page: Page): PaintedChange {
 
 function filledBox(random: Random, page: Page): PaintedChange {
   const [left, bottom, right, top] = random.pick(page.words);
-  const [x, y] = [page.blank[0], page.blank[1]];
-  const [look, font] = [page.free, page.free + 3];
+  const x = page.blank[0];
+  const y = page.blank[1];
+  const look = page.free;
+  const font = page.free + 3;
   const rectangle = random.pick<Rectangle>([
     [x, y, x + 20, y + 20],
     [right, bottom, right + 20, bottom + 20],

@@ -20,15 +20,19 @@ import { appendRevision, stream } from '../../crypto/pdf/build.ts';
 import type { Random } from '../random.ts';
 import type { PaintedChange, Rectangle } from './changes.ts';
 
-const [BARE, BOX, SIGNER, STRIKE, POPUP, NOTE, DRAWN] = [40, 42, 43, 47, 48, 49, 60];
-const [SENTENCE, COVER, ON, OFF, NEW_LOOK, NEW_FONT] = [
-  DRAWN,
-  DRAWN + 1,
-  DRAWN + 2,
-  DRAWN + 3,
-  FREE,
-  FREE + 1,
-];
+const BARE = 40;
+const BOX = 42;
+const SIGNER = 43;
+const STRIKE = 47;
+const POPUP = 48;
+const NOTE = 49;
+const DRAWN = 60;
+const SENTENCE = DRAWN;
+const COVER = DRAWN + 1;
+const ON = DRAWN + 2;
+const OFF = DRAWN + 3;
+const NEW_LOOK = FREE;
+const NEW_FONT = FREE + 1;
 /** "Pay 100 1". */
 const TEXT: Rectangle = [20, 97, 75, 110];
 

@@ -30,10 +30,8 @@ export class Pictures {
   /** True when a renderer shows something else after a change. */
   async differs(change: PaintedChange): Promise<boolean> {
     for (const renderer of RENDERERS) {
-      const [before, after] = [
-        await this.#of(change.before, renderer),
-        await this.#of(change.after, renderer),
-      ];
+      const before = await this.#of(change.before, renderer);
+      const after = await this.#of(change.after, renderer);
       if (differs(before, after)) return true;
     }
     return false;
@@ -48,7 +46,8 @@ export class Pictures {
     }
     const faults: string[] = [];
     for (const [index, renderer] of RENDERERS.entries()) {
-      const [before, after] = [await signed[index], await this.#of(change.after, renderer)];
+      const before = await signed[index];
+      const after = await this.#of(change.after, renderer);
       if (before === undefined || before.pixels.length !== after.pixels.length) return ['another size'];
       const fault = faultBetween(before, after, change);
       if (fault !== undefined) faults.push(`${renderer}: ${fault}`);
@@ -118,7 +117,8 @@ function faultBetween(before: Picture, after: Picture, change: PaintedChange): s
   const inside = pixelsOf(place, before, 2);
   let outside = 0;
   for (let y = 0; y < before.height; y++) {
-    const [from, to] = [y * before.width, (y + 1) * before.width];
+    const from = y * before.width;
+    const to = (y + 1) * before.width;
     if (before.pixels.subarray(from, to).equals(after.pixels.subarray(from, to))) continue;
     for (let at = from; at < to; at++) {
       const isInside =
@@ -252,7 +252,8 @@ function damageTo({ pixels, box }: Glyph, before: Picture, after: Picture): { lo
     if (has < LEGIBLE * had) lost++;
   }
   const own = new Set(pixels);
-  let [paper, inked] = [0, 0];
+  let paper = 0;
+  let inked = 0;
   for (let y = box.top; y < box.bottom; y++)
     for (let x = box.left; x < box.right; x++) {
       const at = y * before.width + x;
@@ -265,7 +266,8 @@ function damageTo({ pixels, box }: Glyph, before: Picture, after: Picture): { lo
 
 /** True when the ink that the value alone has can be told from the paper around it. */
 function isReadable(before: Picture, plain: Picture, after: Picture): boolean {
-  let [ink, seen] = [0, 0];
+  let ink = 0;
+  let seen = 0;
   for (let at = 0; at < plain.pixels.length; at++) {
     if (plain.pixels[at] === before.pixels[at]) continue;
     // Bold letters have ink beside that of usual ones.

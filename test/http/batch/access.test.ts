@@ -137,7 +137,9 @@ test('the session of a person reaches what its role permits, and is named by the
   const sessions = createSessions({
     ring: openSessionKeyRing(sessionKeys, parts),
     ended: server.service.access.ended,
-    ...{ lifetime: HOUR, apiKey: KEY, ...parts },
+    lifetime: HOUR,
+    apiKey: KEY,
+    ...parts,
   });
   for (const role of OPERATOR_ROLES) {
     const person = { role, key: 'k', since: systemClock.now() };
@@ -216,8 +218,15 @@ test('keys of a file of an earlier version are taken over once: none that was ch
     JSON.stringify({
       version: 1,
       keys: secrets.map((secret, at) => ({
-        ...{ id: secret.slice(4, 20), name: `key-${at}`, scopes: ['read'], profiles: null, folders: null },
-        ...{ expiresAt: null, rateLimit: null, createdAt: 5, createdBy: 'operator' },
+        id: secret.slice(4, 20),
+        name: `key-${at}`,
+        scopes: ['read'],
+        profiles: null,
+        folders: null,
+        expiresAt: null,
+        rateLimit: null,
+        createdAt: 5,
+        createdBy: 'operator',
         secrets: [{ sha256: hash('sha256', secret), createdAt: 5, expiresAt: null }],
       })),
     }),

@@ -459,7 +459,8 @@ test('every answer about an output closes its file', async (t) => {
   t.true(isOpen(), 'an open file is seen');
   closeSync(handle);
   const asked: readonly RequestInit[] = [
-    ...[{}, { method: 'HEAD' }],
+    {},
+    { method: 'HEAD' },
     ...[{ range: 'bytes=0-9' }, { range: 'bytes=5000000-' }, { 'if-none-match': `"${sha256}"` }].map(
       (headers) => ({ headers }),
     ),

@@ -76,9 +76,15 @@ const LOADED: { readonly [path: string]: () => readonly [view: unknown, props: o
     OverviewView,
     {
       data: {
-        ...{ state: answer('/api/pipeline/state'), statistics: answer('/api/statistics') },
-        ...{ queued: 1, awaiting: 1, last: jobs, series: answer('/api/statistics/series') },
-        ...{ failures: answer('/api/failures'), ready: answer('/api/ready'), others: [] },
+        state: answer('/api/pipeline/state'),
+        statistics: answer('/api/statistics'),
+        queued: 1,
+        awaiting: 1,
+        last: jobs,
+        series: answer('/api/statistics/series'),
+        failures: answer('/api/failures'),
+        ready: answer('/api/ready'),
+        others: [],
       },
     },
   ],
@@ -119,7 +125,9 @@ const LOADED: { readonly [path: string]: () => readonly [view: unknown, props: o
     {
       info: [],
       data: {
-        ...{ state: answer('/api/pipeline/state'), checks: [], queued: 1 },
+        state: answer('/api/pipeline/state'),
+        checks: [],
+        queued: 1,
         ...(answer('/api/profiles') as object),
       },
     },
@@ -167,7 +175,9 @@ test('each role finds on the pages the buttons of what it may do, and no other',
   const sessions = createSessions({
     ring: openSessionKeyRing(sessionKeys, parts),
     ended: server.service.access.ended,
-    ...{ lifetime: HOUR, apiKey: KEY, ...parts },
+    lifetime: HOUR,
+    apiKey: KEY,
+    ...parts,
   });
   const paths = [...OPERATOR_PAGES.map(({ path }) => path), '/validate', '/scalar/v1'];
   const pagesOf = async (headers: Record<string, string>, scopes: readonly AccessScope[] | undefined) => {

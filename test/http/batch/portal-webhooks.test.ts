@@ -33,7 +33,10 @@ test('operators list the deliveries of an organization of the portal, and resend
 test('operators read counts of documents, deliveries and e-mails by intervals', async (t) => {
   const { call } = await startServer(t);
   t.deepEqual(await (await call('/api/portal/activity?window=1h&intervals=1')).json(), {
-    ...{ since: '1970-01-01T00:00:00.000Z', intervalSeconds: 1, complete: true, incomplete: [] },
+    since: '1970-01-01T00:00:00.000Z',
+    intervalSeconds: 1,
+    complete: true,
+    incomplete: [],
     documents: { created: [2], concluded: [1], refused: [0] },
     webhooks: { delivered: [1], failed: [0] },
     mails: { sent: [3], failed: [0] },

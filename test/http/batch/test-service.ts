@@ -118,8 +118,12 @@ export async function openTestService(
           budget: 10,
           settings: {
             stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
-            ...{ concurrency: 4, recursive: false, sweepIntervalMs: 5_000 },
-            ...{ ignoredExtensions: ['.part'], ignoredPrefixes: ['.'], ignoredNames: [] },
+            concurrency: 4,
+            recursive: false,
+            sweepIntervalMs: 5_000,
+            ignoredExtensions: ['.part'],
+            ignoredPrefixes: ['.'],
+            ignoredNames: [],
           },
         },
       ],
@@ -128,7 +132,10 @@ export async function openTestService(
         { ...LOCAL, name: name('invoices'), certificate: 'Pfx CN=Signer', facts: FACTS },
         { ...BASE, name: name('contracts'), method: 'RemoteSigner', participant: PERSON },
       ],
-      ...{ maxConcurrency: 4, pollEvery: 500, outputCollision: 'suffix', threads: 1 },
+      maxConcurrency: 4,
+      pollEvery: 500,
+      outputCollision: 'suffix',
+      threads: 1,
       ...options,
     },
     common,
@@ -167,7 +174,12 @@ export async function openTestService(
       );
   };
   const service: TestService = Object.assign(batch, {
-    ...{ folder, input: layout.input, system, opened: 0, accepting: () => {}, send },
+    folder,
+    input: layout.input,
+    system,
+    opened: 0,
+    accepting: () => {},
+    send,
     runEffects: () => runtime.start(),
     async add({ fileName = 'a.pdf', status = 'Queued', profile }: Parameters<TestService['add']>[0] = {}) {
       const sink = await uploads.openUpload(fileName);

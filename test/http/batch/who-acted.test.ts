@@ -221,7 +221,8 @@ for (const [operation, prepare] of Object.entries(WALK))
     written.length = 0;
     const sent = body === undefined ? {} : body instanceof FormData ? { body } : json(body);
     const answer = await fetch(`${server.url}${address}`, {
-      ...{ ...sent, method },
+      ...sent,
+      method,
       headers: { ...('headers' in sent && sent.headers), 'x-api-key': secret },
     });
     t.true(answer.ok, await answer.text());

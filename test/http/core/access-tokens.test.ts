@@ -47,7 +47,12 @@ async function startIssuer(t: ExecutionContext) {
       .sign(key);
   };
   return {
-    ...{ issuer, token, keys, asked, publicKey, other },
+    issuer,
+    token,
+    keys,
+    asked,
+    publicKey,
+    other,
     setDown(value: boolean) {
       isDown = value;
     },
@@ -173,12 +178,10 @@ async function startProvider(t: ExecutionContext) {
   t.teardown(() => server.close());
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const resource = {
-    ...{
-      scope: 'jobs.read documents.read',
-      audience: AUDIENCE,
-      accessTokenFormat: 'jwt',
-      accessTokenTTL: 300,
-    },
+    scope: 'jobs.read documents.read',
+    audience: AUDIENCE,
+    accessTokenFormat: 'jwt',
+    accessTokenTTL: 300,
     jwt: { sign: { alg: 'RS256' } },
   };
   answer = new Provider(issuer, {
@@ -186,7 +189,10 @@ async function startProvider(t: ExecutionContext) {
     cookies: { keys: ['x'] },
     clients: [
       {
-        ...{ client_id: 'robot', client_secret: 'r', redirect_uris: [], response_types: [] },
+        client_id: 'robot',
+        client_secret: 'r',
+        redirect_uris: [],
+        response_types: [],
         grant_types: ['client_credentials'],
       },
     ],
@@ -243,7 +249,8 @@ test('client credentials of a provider reach both APIs with the rights of their 
         method: 'POST',
         headers: { authorization: `Bearer ${jobs}`, 'content-type': 'application/json' },
         body: JSON.stringify({
-          ...{ name: `k${expiresAt ?? ''}`, scopes: ['read'] },
+          name: `k${expiresAt ?? ''}`,
+          scopes: ['read'],
           ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
         }),
       })

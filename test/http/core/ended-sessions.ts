@@ -10,7 +10,12 @@ export function memoryEndedSessions(clock: Clock): EndedSessions {
   const system = new DeferredSystem();
   const ended = new EndedSessions({ system, store, clock });
   buildRuntime({
-    ...{ system, store, clock, ids: systemIds, log: recorder([]), handlers: {} },
+    system,
+    store,
+    clock,
+    ids: systemIds,
+    log: recorder([]),
+    handlers: {},
     definitions: [endedSessionDefinition],
     onCommitted: (step) => ended.observe(step),
   });

@@ -141,7 +141,8 @@ test('requests delayed by a stalled disk do not count as overload afterwards', (
 test('few slow requests, and requests of slow routes, do not count as overload', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
-  const [stuck, slow] = [{}, {}];
+  const stuck = {};
+  const slow = {};
   for (let n = 0; n < 60; n += 1) guard.requestStarted(stuck);
   const alone = guard.requestStarted(slow);
   clock.advance(10_000);

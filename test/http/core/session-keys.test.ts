@@ -76,7 +76,9 @@ test('the sessions of a person, or of a session at the provider, end at once; la
       since: clock.now(),
       ...(sessionKey !== undefined && { sessionKey }),
     });
-  const [first, second, other] = [begin('ana', 's1'), begin('ana', 's2'), begin('ben', 's3')];
+  const first = begin('ana', 's1');
+  const second = begin('ana', 's2');
+  const other = begin('ben', 's3');
   await open().endPerson('s2');
   t.deepEqual(
     [first, second, other].map((token) => open().read(token) !== undefined),
@@ -190,10 +192,8 @@ test('nodes derive the same keys from their secret, a new one every 90 days, and
   const clock = new SimulatedClock();
   const parts = { clock, log: recorder([]) };
   const secret = Buffer.alloc(32, 7);
-  const [one, two] = [
-    deriveSessionKeyRing(secret, undefined, parts),
-    deriveSessionKeyRing(secret, undefined, parts),
-  ];
+  const one = deriveSessionKeyRing(secret, undefined, parts);
+  const two = deriveSessionKeyRing(secret, undefined, parts);
   const ids = new Set<string>();
   for (let day = 0; day < 360; day += 1) {
     const { id } = one.current();
@@ -226,7 +226,12 @@ test('a session of an earlier version, whose keys were in a file, goes on', (t) 
   const token = open().issue('operator');
   const ring = deriveSessionKeyRing(Buffer.alloc(32, 7), store.load(), { clock, log: recorder([]) });
   const sessions = createSessions({
-    ...{ ring, ended: memoryEndedSessions(clock), lifetime: HOUR, apiKey: 'key', clock, ids: systemIds },
+    ring,
+    ended: memoryEndedSessions(clock),
+    lifetime: HOUR,
+    apiKey: 'key',
+    clock,
+    ids: systemIds,
   });
   t.like(sessions.read(token), { operator: 'operator' });
   t.is(open().read(sessions.issue('operator')), undefined);

@@ -9,7 +9,12 @@ export function memoryUsedAnswers(clock: Clock): UsedAnswers {
   const store = new MemoryStore();
   const system = new DeferredSystem();
   buildRuntime({
-    ...{ system, store, clock, ids: systemIds, log: recorder([]), handlers: {} },
+    system,
+    store,
+    clock,
+    ids: systemIds,
+    log: recorder([]),
+    handlers: {},
     definitions: [usedAnswerDefinition],
   });
   return new UsedAnswers({ system, clock });

@@ -55,7 +55,8 @@ test('mails, openings, codes, edits, reminders and downloads are recorded with p
     const text = relay.taken.map(({ raw }) => raw.replaceAll(/=\r?\n/g, '')).join('\n');
     const [, mailed = ''] = /\?ticket=3D([\w.~-]+)/.exec(text) ?? /\?ticket=([\w.~-]+)/.exec(text) ?? [];
     const answer = await fetch(`${url}/api/documents/keys/${key}/${action}`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify({ ticket: mailed, ...body }),
     });
     t.is(answer.status, status, `${action}: ${await answer.text()}`);
@@ -157,7 +158,8 @@ test('webhooks receive openings, failed mails and reminders only on subscription
   const relay = await startRelay(t);
   const { organization } = await startProgram(t, { settings: smtp(relay.port) });
   const other = await organization('Other');
-  const [plain, named] = [await startReceiver(t), await startReceiver(t)];
+  const plain = await startReceiver(t);
+  const named = await startReceiver(t);
   const hooks = `/api/organizations/${other.organizationId}/webhooks`;
   await other.post(hooks, { url: plain.url });
   const optional = ['DocumentOpened', 'DocumentViewed', 'DocumentReminded', 'MailFailed'];

@@ -46,7 +46,8 @@ test('a templateId that no template has is ignored, and the document is made of 
   }
   // That of an existing template is ignored too: its documents are made by an operation of its own.
   const template = await acme.post<{ id: string }>('/api/templates/from-document', {
-    ...{ name: 'Known', documentId: withoutTemplate },
+    name: 'Known',
+    documentId: withoutTemplate,
   });
   const made = await acme.create([ana()], { templateId: template.id });
   t.deepEqual(await detailOf(made), { ...expected, description: null });

@@ -251,7 +251,11 @@ test('all members of a creation request reach the portal', async (t) => {
 test('a creation at its bounds is accepted, and one beyond a bound is refused with the code and text of the bound', async (t) => {
   const { send, last, set } = await startPortal(t);
   const kept = {
-    ...{ id: IDS.flow, name: 'A', status: 'Saved', creationDate: THEN, updateDate: THEN },
+    id: IDS.flow,
+    name: 'A',
+    status: 'Saved',
+    creationDate: THEN,
+    updateDate: THEN,
     createdBy: { id: IDS.application, name: 'My App' },
   };
   set('drafts.create', () => kept);

@@ -159,7 +159,9 @@ test.serial('a key with scopes grants no user and no key more than its own scope
     const body = { name: 'Uma', email: 'uma@example.org', accessProfile };
     return (await client.send('/api/organizations/users', body)).status;
   };
-  const [administrator, sender, none] = [{ administrator: true }, { operator: true }, {}];
+  const administrator = { administrator: true };
+  const sender = { operator: true };
+  const none = {};
   const only = await clientWith({ scopes: ['Administer'] });
   t.is(await register(only, administrator), 403);
   t.is(await register(only, sender), 403);

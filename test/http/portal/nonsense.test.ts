@@ -87,7 +87,8 @@ test('malformed requests to every endpoint are refused with a code, and the serv
   const program = await startProgram(t);
   const { acme, monitor, administrator } = program;
   const flow = [{ type: 'Signer', user: { name: 'ann', email: 'ann@example.com' } }];
-  const [document, kept] = [await acme.create(flow), await acme.create(flow)];
+  const document = await acme.create(flow);
+  const kept = await acme.create(flow);
   const clients: { readonly [auth: string]: Client } = { monitor, administrator };
   const random = numbers(20_261_121);
   const pick = <Item>(items: readonly Item[]): Item => items[random.next().value % items.length] as Item;

@@ -381,8 +381,13 @@ test('webhooks are registered, changed and removed, and their tokens never shown
     secret: 'whsec_x',
   };
   const shown = {
-    ...{ id: IDS.webhook, url: webhook.url, authType: 'Bearer' },
-    ...{ isSigned: true, isDisabled: false, disabledReason: null, events: null },
+    id: IDS.webhook,
+    url: webhook.url,
+    authType: 'Bearer',
+    isSigned: true,
+    isDisabled: false,
+    disabledReason: null,
+    events: null,
   };
   const own = `/api/organizations/${IDS.organization}`;
   set('webhooks.list', () => [webhook]);
@@ -474,8 +479,16 @@ test('administrators read organizations with the prefixes of their keys, and a n
     role: 'Normal',
     keys: [
       {
-        ...{ id: 's1', prefix: '01234567', creationDate: THEN, lastUseDate: null, sha256: 'never shown' },
-        ...{ scopes: ['Read'], expirationDate: null, folderIds: null, expiry: 'never', createdBy: null },
+        id: 's1',
+        prefix: '01234567',
+        creationDate: THEN,
+        lastUseDate: null,
+        sha256: 'never shown',
+        scopes: ['Read'],
+        expirationDate: null,
+        folderIds: null,
+        expiry: 'never',
+        createdBy: null,
       },
     ],
   };
@@ -510,8 +523,14 @@ test('administrators read organizations with the prefixes of their keys, and a n
         role: 'Normal',
         keys: [
           {
-            ...{ id: 's1', prefix: '01234567', creationDate: WHEN, lastUseDate: null },
-            ...{ scopes: ['Read'], expirationDate: null, folderIds: null, createdBy: null },
+            id: 's1',
+            prefix: '01234567',
+            creationDate: WHEN,
+            lastUseDate: null,
+            scopes: ['Read'],
+            expirationDate: null,
+            folderIds: null,
+            createdBy: null,
           },
         ],
       },
@@ -530,7 +549,10 @@ test('administrators read organizations with the prefixes of their keys, and a n
   const revoked = await call(`${applications}/${IDS.application}/keys/s1`, { method: 'DELETE', headers });
   t.is(revoked.status, 200);
   t.deepEqual(last('administration.revokeSecret')?.args, [
-    ...[IDS.organization, IDS.application, 's1', `application ${IDS.application}`],
+    IDS.organization,
+    IDS.application,
+    's1',
+    `application ${IDS.application}`,
   ]);
 });
 

@@ -47,13 +47,17 @@ test.before(async (t) => {
   const names = ['company', 'partner'];
   provider.open(
     ...names.map((name) => ({
-      ...{ client_id: name, client_secret: SECRET },
+      client_id: name,
+      client_secret: SECRET,
       redirect_uris: [`${BASE}/sign-in/${name}/callback`],
     })),
   );
   provider.users['ana'] = { email: 'ana@example.test', email_verified: true, groups: [] };
   const providers = names.map((name) => ({
-    ...{ name, protocol: oidc(name, provider.issuer), domains: [], roles: [] },
+    name,
+    protocol: oidc(name, provider.issuer),
+    domains: [],
+    roles: [],
   }));
   t.context = {
     provider,
@@ -161,7 +165,8 @@ async function startKeys(t: ExecutionContext<Parts>) {
   const server = createServer(({ url }, response) => {
     response.setHeader('content-type', 'application/json');
     const metadata = {
-      ...{ issuer, jwks_uri: `${issuer}/keys` },
+      issuer,
+      jwks_uri: `${issuer}/keys`,
       id_token_signing_alg_values_supported: ['RS256', 'HS256'],
     };
     const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k' }] };
@@ -185,7 +190,12 @@ test('a logout token is for this client, of an announced algorithm with a key pa
     count += 1;
     const now = Math.floor(Date.now() / 1000);
     return {
-      ...{ iss: issuer, aud: 'company', sub: 'ana', iat: now, exp: now + 120, jti: `j${count}` },
+      iss: issuer,
+      aud: 'company',
+      sub: 'ana',
+      iat: now,
+      exp: now + 120,
+      jti: `j${count}`,
       events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
     };
   };

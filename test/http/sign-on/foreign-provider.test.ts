@@ -58,22 +58,42 @@ async function setUp(base: string, callback: string): Promise<void> {
   await ask(admin, 'POST', `${base}/api/auth/`, { username: 'admin', password: 'password' });
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await ask(admin, 'POST', `${base}/api/mod/plugin/`, {
-    ...{ module: 'oidc', name: 'oidc', display_name: 'oidc' },
+    module: 'oidc',
+    name: 'oidc',
+    display_name: 'oidc',
     parameters: {
-      ...{ iss: `${base}/api/oidc`, 'jwt-type': 'rsa', 'jwt-key-size': '256', 'jwks-show': true },
+      iss: `${base}/api/oidc`,
+      'jwt-type': 'rsa',
+      'jwt-key-size': '256',
+      'jwks-show': true,
       key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
       cert: publicKey.export({ type: 'spki', format: 'pem' }),
-      ...{ 'auth-type-code-enabled': true, 'auth-type-client-enabled': true },
-      ...{ 'auth-type-refresh-enabled': true, 'access-token-duration': 600 },
-      ...{ 'refresh-token-duration': 86_400, 'code-duration': 60, 'refresh-token-rolling': true },
-      ...{ 'refresh-token-one-use': 'always', 'pkce-allowed': true, 'pkce-required': true },
-      ...{ 'subject-type': 'public', 'session-management-allowed': true, 'session-cookie-name': 'OPSID' },
-      ...{ 'session-cookie-expiration': 86_400, 'allow-non-oidc': true },
-      ...{ 'introspection-revocation-allowed': true, 'name-claim': 'mandatory', 'email-claim': 'mandatory' },
+      'auth-type-code-enabled': true,
+      'auth-type-client-enabled': true,
+      'auth-type-refresh-enabled': true,
+      'access-token-duration': 600,
+      'refresh-token-duration': 86_400,
+      'code-duration': 60,
+      'refresh-token-rolling': true,
+      'refresh-token-one-use': 'always',
+      'pkce-allowed': true,
+      'pkce-required': true,
+      'subject-type': 'public',
+      'session-management-allowed': true,
+      'session-cookie-name': 'OPSID',
+      'session-cookie-expiration': 86_400,
+      'allow-non-oidc': true,
+      'introspection-revocation-allowed': true,
+      'name-claim': 'mandatory',
+      'email-claim': 'mandatory',
       claims: [
         {
-          ...{ name: 'groups', 'user-property': 'groups', type: 'string' },
-          ...{ mandatory: true, 'on-demand': false, scope: [] },
+          name: 'groups',
+          'user-property': 'groups',
+          type: 'string',
+          mandatory: true,
+          'on-demand': false,
+          scope: [],
         },
       ],
     },
@@ -88,12 +108,23 @@ async function setUp(base: string, callback: string): Promise<void> {
   await ask(admin, 'PUT', `${base}/api/mod/user/database`, users);
   await ask(admin, 'PUT', `${base}/api/mod/reload`, {});
   await ask(admin, 'POST', `${base}/api/user/`, {
-    ...{ username: 'ana', password: 'a password', name: 'Ana', email: 'ana@example.test', enabled: true },
-    ...{ scope: ['openid', 'g_profile'], groups: ['others', 'signers'] },
+    username: 'ana',
+    password: 'a password',
+    name: 'Ana',
+    email: 'ana@example.test',
+    enabled: true,
+    scope: ['openid', 'g_profile'],
+    groups: ['others', 'signers'],
   });
   await ask(admin, 'POST', `${base}/api/client/`, {
-    ...{ client_id: 'sealwright', name: 'sealwright', client_secret: SECRET, password: SECRET },
-    ...{ confidential: true, enabled: true, redirect_uri: [callback], scope: ['openid'] },
+    client_id: 'sealwright',
+    name: 'sealwright',
+    client_secret: SECRET,
+    password: SECRET,
+    confidential: true,
+    enabled: true,
+    redirect_uri: [callback],
+    scope: ['openid'],
     authorization_type: ['code', 'refresh_token'],
     token_endpoint_auth_method: ['client_secret_basic'],
   });
@@ -103,9 +134,16 @@ test('a person signs in at an OpenID provider of other hands', async (t) => {
   if (!requireTool(t, 'glewlwyd', 'sqlite3')) return;
   const base = await startGlewlwyd(t, await temporaryRoot(t));
   const members = {
-    ...{ Name: 'company', Organization: 'Acme', CreateUsers: true, 'Domains:0': 'example.test' },
-    ...{ Issuer: `${base}/api/oidc`, ClientId: 'sealwright', ClientSecret: SECRET, 'Scopes:0': 'openid' },
-    ...{ 'Roles:0:Group': 'signers', 'Roles:0:Role': 'Sender' },
+    Name: 'company',
+    Organization: 'Acme',
+    CreateUsers: true,
+    'Domains:0': 'example.test',
+    Issuer: `${base}/api/oidc`,
+    ClientId: 'sealwright',
+    ClientSecret: SECRET,
+    'Scopes:0': 'openid',
+    'Roles:0:Group': 'signers',
+    'Roles:0:Role': 'Sender',
   };
   const settings = Object.fromEntries(
     Object.entries(members).map(([key, value]) => [`Identity:Providers:0:${key}`, value]),

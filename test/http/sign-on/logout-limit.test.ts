@@ -11,13 +11,22 @@ test('a client sends at most 600 logout tokens a minute, and no other client is 
   const clock = new SimulatedClock();
   const signOn = new SignOn(
     {
-      ...{ path: '/sign-in', cookies: 'c' },
+      path: '/sign-in',
+      cookies: 'c',
       providers: [
         {
-          ...{ name: 'company', organization: 'Acme', createUsers: false, domains: [], roles: [] },
+          name: 'company',
+          organization: 'Acme',
+          createUsers: false,
+          domains: [],
+          roles: [],
           protocol: {
-            ...{ kind: 'Saml' as const, name: 'company', metadataFile: '', entityId: '' },
-            ...{ groupsClaim: '', allowUnsolicited: false },
+            kind: 'Saml' as const,
+            name: 'company',
+            metadataFile: '',
+            entityId: '',
+            groupsClaim: '',
+            allowUnsolicited: false,
           },
         },
       ],

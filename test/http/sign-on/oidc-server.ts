@@ -153,7 +153,8 @@ export async function startProvider(
     handle = provider.callback();
   };
   return {
-    ...{ issuer, users },
+    issuer,
+    users,
     get tokens() {
       return tokens;
     },

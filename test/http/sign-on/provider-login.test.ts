@@ -20,8 +20,13 @@ async function fixture(t: ExecutionContext, settings: Partial<HttpSettings> = {}
   const providers = names.map((name) => ({
     name,
     protocol: {
-      ...{ kind: 'Oidc' as const, name, issuer, clientId: name, clientSecret: SECRET },
-      ...{ scopes: ['openid', 'email'], groupsClaim: 'groups' },
+      kind: 'Oidc' as const,
+      name,
+      issuer,
+      clientId: name,
+      clientSecret: SECRET,
+      scopes: ['openid', 'email'],
+      groupsClaim: 'groups',
     },
     domains: name === 'company' ? ['example.test'] : [],
     roles: [{ group: '*', role: 'Viewer' }],
@@ -32,13 +37,15 @@ async function fixture(t: ExecutionContext, settings: Partial<HttpSettings> = {}
   const { url, port } = await startServer(t, settings, systemClock, { signOn });
   provider.open(
     ...names.map((name) => ({
-      ...{ client_id: name, client_secret: SECRET },
+      client_id: name,
+      client_secret: SECRET,
       redirect_uris: [`${url}/login/${name}/callback`],
     })),
   );
   let people = 0;
   return {
-    ...{ url, port },
+    url,
+    port,
     /** A new person at the provider. */
     person(claims: TestUser): string {
       people += 1;

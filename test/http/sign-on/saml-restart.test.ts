@@ -15,9 +15,16 @@ test('an answer that was used before the process was killed is refused after it'
   const key = samlKey();
   await writeFile(MetadataFile, samlMetadata('urn:idp', 'https://idp.example/sso', [key]));
   const settings = Object.entries({
-    ...{ Name: 'open', Organization: 'Acme', CreateUsers: true, 'Domains:0': 'example.test' },
-    ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender', AllowUnsolicited: true },
-    ...{ Kind: 'Saml', MetadataFile, EntityId: 'urn:sealwright:open' },
+    Name: 'open',
+    Organization: 'Acme',
+    CreateUsers: true,
+    'Domains:0': 'example.test',
+    'Roles:0:Group': '*',
+    'Roles:0:Role': 'Sender',
+    AllowUnsolicited: true,
+    Kind: 'Saml',
+    MetadataFile,
+    EntityId: 'urn:sealwright:open',
   }).map(([name, value]) => [`Identity:Providers:0:${name}`, value] as const);
   const start = () =>
     startProgram(t, {
@@ -36,7 +43,7 @@ test('an answer that was used before the process was killed is refused after it'
     return { flow, xml: signedResponse(partsFor(request), key) };
   };
   const unsolicited = () => {
-    const request = { ...{ id: '', receiver, xml: '' }, issuer: 'urn:sealwright:open' };
+    const request = { id: '', receiver, xml: '', issuer: 'urn:sealwright:open' };
     // The clock of the provider is ahead.
     const given = { inResponseTo: undefined, confirmedRequest: undefined, issued: 60 };
     return { flow: '', xml: signedResponse(partsFor(request, given), key) };

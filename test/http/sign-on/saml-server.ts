@@ -100,13 +100,25 @@ let count = 0;
 export function partsFor(request: SamlRequest, given: Partial<ResponseContent> = {}): ResponseContent {
   count += 1;
   return {
-    ...{ issuer: 'urn:idp', responseIssuer: 'urn:idp', audience: request.issuer },
-    ...{ recipient: request.receiver, destination: request.receiver },
-    ...{ inResponseTo: request.id, confirmedRequest: request.id },
-    ...{ nameId: `id-${count}`, format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent' },
+    issuer: 'urn:idp',
+    responseIssuer: 'urn:idp',
+    audience: request.issuer,
+    recipient: request.receiver,
+    destination: request.receiver,
+    inResponseTo: request.id,
+    confirmedRequest: request.id,
+    nameId: `id-${count}`,
+    format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
     attributes: { email: [`saml${count}@example.test`], displayName: ['Ana'], groups: ['signers'] },
-    ...{ issued: -1, notBefore: -1, ends: 300, confirmationEnds: 300, status: SUCCESS },
-    ...{ statement: true, authenticated: -7200, sessionEnds: undefined, assertionId: `_a${count}` },
+    issued: -1,
+    notBefore: -1,
+    ends: 300,
+    confirmationEnds: 300,
+    status: SUCCESS,
+    statement: true,
+    authenticated: -7200,
+    sessionEnds: undefined,
+    assertionId: `_a${count}`,
     ...given,
   };
 }
@@ -140,7 +152,8 @@ export function signedXml(
 ): string {
   const [signatureAlgorithm, digestAlgorithm] = ALGORITHMS[algorithm];
   const signer = new SignedXml({
-    ...{ signatureAlgorithm, canonicalizationAlgorithm: EXCLUSIVE },
+    signatureAlgorithm,
+    canonicalizationAlgorithm: EXCLUSIVE,
     privateKey: algorithm === 'hmac' ? certificate : key,
   });
   if (algorithm === 'hmac') signer.enableHMAC();

@@ -52,23 +52,37 @@ test.before(async (t) => {
   await writeFile(file, samlMetadata('urn:idp', ENTRY, [key]));
   const members = [
     {
-      ...{ Name: 'company', Organization: 'Acme', CreateUsers: true, 'Domains:0': 'example.test' },
-      ...{ 'Roles:0:Group': 'admins', 'Roles:0:Role': 'Administrator' },
-      ...{ 'Roles:1:Group': 'signers', 'Roles:1:Role': 'Sender' },
+      Name: 'company',
+      Organization: 'Acme',
+      CreateUsers: true,
+      'Domains:0': 'example.test',
+      'Roles:0:Group': 'admins',
+      'Roles:0:Role': 'Administrator',
+      'Roles:1:Group': 'signers',
+      'Roles:1:Role': 'Sender',
     },
     {
-      ...{ Name: 'ops', Operators: true },
-      ...{ 'Roles:0:Group': 'watchers', 'Roles:0:Role': 'Viewer' },
+      Name: 'ops',
+      Operators: true,
+      'Roles:0:Group': 'watchers',
+      'Roles:0:Role': 'Viewer',
     },
     {
-      ...{ Name: 'open', Organization: 'Acme', CreateUsers: true, 'Domains:0': 'open.test' },
-      ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender', AllowUnsolicited: true },
+      Name: 'open',
+      Organization: 'Acme',
+      CreateUsers: true,
+      'Domains:0': 'open.test',
+      'Roles:0:Group': '*',
+      'Roles:0:Role': 'Sender',
+      AllowUnsolicited: true,
     },
   ];
   const settings = members.flatMap((one, index) =>
     Object.entries({
       ...one,
-      ...{ Kind: 'Saml', MetadataFile: file, EntityId: `urn:sealwright:${one.Name}` },
+      Kind: 'Saml',
+      MetadataFile: file,
+      EntityId: `urn:sealwright:${one.Name}`,
     }).map(([name, value]) => [`Identity:Providers:${index}:${name}`, value] as const),
   );
   const program = await startProgram({ teardown }, { root, settings: Object.fromEntries(settings) });
@@ -148,7 +162,9 @@ test.serial('a person signs in with the role of the group, and again as the same
   );
   // A name of the format of addresses is one.
   const named = await signIn(t.context, {
-    ...{ nameId: 'named@example.test', format: EMAIL_FORMAT, attributes: { groups: ['signers'] } },
+    nameId: 'named@example.test',
+    format: EMAIL_FORMAT,
+    attributes: { groups: ['signers'] },
   });
   t.is(await signedInAs(t.context, named.browser), 'named@example.test');
   const unsolicited = { inResponseTo: undefined, confirmedRequest: undefined };
@@ -173,7 +189,7 @@ test.serial('a known address does not link by itself', async (t) => {
 async function provider({ file }: Pick<Parts, 'file'>) {
   const entityId = 'urn:sealwright:company';
   const given = new SamlProvider(
-    { ...{ name: 'company', metadataFile: file, entityId }, groupsClaim: 'groups', allowUnsolicited: false },
+    { name: 'company', metadataFile: file, entityId, groupsClaim: 'groups', allowUnsolicited: false },
     { clock: systemClock, log: { debug() {}, info() {}, warn() {}, error() {} } },
   );
   const receiver = 'https://sign.example/sign-in/company/acs';

@@ -43,26 +43,40 @@ test.before(async (t) => {
     {
       settings: {
         ...providerSettings(0, {
-          ...{ ...client('company'), Organization: 'Acme', CreateUsers: true, 'Domains:0': 'example.test' },
-          ...{ 'Roles:0:Group': 'admins', 'Roles:0:Role': 'Administrator' },
-          ...{ 'Roles:1:Group': 'signers', 'Roles:1:Role': 'Sender' },
+          ...client('company'),
+          Organization: 'Acme',
+          CreateUsers: true,
+          'Domains:0': 'example.test',
+          'Roles:0:Group': 'admins',
+          'Roles:0:Role': 'Administrator',
+          'Roles:1:Group': 'signers',
+          'Roles:1:Role': 'Sender',
         }),
         // Administrators of the organization give the roles of its people.
         ...providerSettings(1, { ...client('partner'), Organization: 'Acme' }),
         ...providerSettings(2, {
-          ...{ ...client('ops'), Operators: true },
-          ...{ 'Roles:0:Group': 'watchers', 'Roles:0:Role': 'Viewer' },
-          ...{ 'Roles:1:Group': 'keepers', 'Roles:1:Role': 'Operator' },
+          ...client('ops'),
+          Operators: true,
+          'Roles:0:Group': 'watchers',
+          'Roles:0:Role': 'Viewer',
+          'Roles:1:Group': 'keepers',
+          'Roles:1:Role': 'Operator',
         }),
         // Everybody of a domain is in an organization; it has the issuer of the others.
         ...providerSettings(3, {
-          ...{ ...client('sister'), Organization: 'Sister', CreateUsers: true, 'Domains:0': 'sister.test' },
-          ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender' },
+          ...client('sister'),
+          Organization: 'Sister',
+          CreateUsers: true,
+          'Domains:0': 'sister.test',
+          'Roles:0:Group': '*',
+          'Roles:0:Role': 'Sender',
         }),
         // It gives roles to users that administrators add.
         ...providerSettings(4, {
-          ...{ ...client('branch'), Organization: 'Acme' },
-          ...{ 'Roles:0:Group': '*', 'Roles:0:Role': 'Sender' },
+          ...client('branch'),
+          Organization: 'Acme',
+          'Roles:0:Group': '*',
+          'Roles:0:Role': 'Sender',
         }),
       },
     },
@@ -70,9 +84,12 @@ test.before(async (t) => {
   const { url: portal, service } = program;
   const { url: batch } = service;
   const registered = (name: string, base: string) => ({
-    ...{ client_id: name, client_secret: SECRET, redirect_uris: [`${base}/${name}/callback`] },
+    client_id: name,
+    client_secret: SECRET,
+    redirect_uris: [`${base}/${name}/callback`],
     post_logout_redirect_uris: [base],
-    ...{ backchannel_logout_uri: `${base}/${name}/logout`, backchannel_logout_session_required: true },
+    backchannel_logout_uri: `${base}/${name}/logout`,
+    backchannel_logout_session_required: true,
   });
   provider.open(
     registered('company', `${portal}/sign-in`),
@@ -104,12 +121,10 @@ function person({ provider }: Parts, claims: Readonly<Record<string, unknown>> =
   people += 1;
   const login = `person${people}`;
   provider.users[login] = {
-    ...{
-      email: `${login}@example.test`,
-      email_verified: true,
-      name: `Person ${people}`,
-      groups: ['signers'],
-    },
+    email: `${login}@example.test`,
+    email_verified: true,
+    name: `Person ${people}`,
+    groups: ['signers'],
     ...claims,
   };
   return login;
@@ -134,8 +149,10 @@ async function openEditor(context: Parts, browser: SiteBrowser): Promise<() => P
   const made = await browser.fetch(`${context.portal}/api/editor-sessions`, {
     method: 'POST',
     headers: {
-      ...{ 'X-Form-Token': await formTokenOf(context, browser), Origin: context.portal },
-      ...{ 'Content-Type': 'application/json', Accept: 'application/json' },
+      'X-Form-Token': await formTokenOf(context, browser),
+      Origin: context.portal,
+      'Content-Type': 'application/json',
+      Accept: 'application/json',
     },
     body: JSON.stringify({ files: [{ ...(await acme.upload()), displayName: 'a.pdf' }] }),
   });
@@ -171,8 +188,11 @@ test.serial(
     const asks = new URL(led.headers.get('location') ?? '');
     t.is(asks.origin, provider.issuer);
     t.like(Object.fromEntries(asks.searchParams), {
-      ...{ response_type: 'code', code_challenge_method: 'S256', client_id: 'company' },
-      ...{ login_hint: 'Someone@Example.TEST', redirect_uri: `${portal}/sign-in/company/callback` },
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      client_id: 'company',
+      login_hint: 'Someone@Example.TEST',
+      redirect_uri: `${portal}/sign-in/company/callback`,
     });
 
     const callback = await browser.signInAtProvider(start, login);
@@ -481,7 +501,11 @@ test.serial('keys that the provider has just replaced count at once, and the old
   await browser.signIn(startOf(t.context), login);
   const now = Math.floor(Date.now() / 1000);
   const logout = {
-    ...{ iss: provider.issuer, aud: 'company', sub: login, iat: now, exp: now + 120 },
+    iss: provider.issuer,
+    aud: 'company',
+    sub: login,
+    iat: now,
+    exp: now + 120,
     events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
   };
   const old = [await provider.sign({ ...logout, jti: 'k1' }), await provider.sign({ ...logout, jti: 'k2' })];
@@ -517,7 +541,8 @@ test.serial(
     t.is(await signedInAs(t.context, browser), undefined);
 
     // Back-channel logout, as the provider sends it when the session there ends.
-    const [first, second] = [new SiteBrowser(), new SiteBrowser()];
+    const first = new SiteBrowser();
+    const second = new SiteBrowser();
     await first.signIn(startOf(t.context), login);
     await second.signIn(startOf(t.context), login);
     const ends = async (page: string, address: string) => {
@@ -532,7 +557,11 @@ test.serial(
 
     const now = Math.floor(Date.now() / 1000);
     const good = {
-      ...{ iss: provider.issuer, aud: 'company', sub: login, iat: now, exp: now + 120 },
+      iss: provider.issuer,
+      aud: 'company',
+      sub: login,
+      iat: now,
+      exp: now + 120,
       events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
     };
     const { sub: _, ...unnamed } = good;
@@ -646,7 +675,12 @@ test.serial(
     t.truthy(await whoami(other));
     const now = Math.floor(Date.now() / 1000);
     const token = await provider.sign({
-      ...{ iss: provider.issuer, aud: 'ops', sub: login, iat: now, exp: now + 120, jti: 'ops' },
+      iss: provider.issuer,
+      aud: 'ops',
+      sub: login,
+      iat: now,
+      exp: now + 120,
+      jti: 'ops',
       events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
     });
     t.is((await new SiteBrowser().post(`${batch}/login/ops/logout`, { logout_token: token })).status, 200);
@@ -702,8 +736,12 @@ test.serial(
     // Nothing listens there.
     const settings = {
       ...providerSettings(0, {
-        ...{ Name: 'gone', Organization: 'Acme', 'Domains:0': 'gone.test' },
-        ...{ Issuer: 'http://127.0.0.1:1', ClientId: 'gone', ClientSecret: SECRET },
+        Name: 'gone',
+        Organization: 'Acme',
+        'Domains:0': 'gone.test',
+        Issuer: 'http://127.0.0.1:1',
+        ClientId: 'gone',
+        ClientSecret: SECRET,
       }),
       'Identity:LocalSignIn': false,
     };

@@ -19,7 +19,9 @@ const say = (context: object, type: string, event: object = {}, at = 9, from = '
 
 test('the table of authenticators and their machine agree in every state and on every event', async (t) => {
   await assertAgreement(t, {
-    ...{ file: 'machines/portal/authenticator.ts', machine: authenticatorMachine, events },
+    file: 'machines/portal/authenticator.ts',
+    machine: authenticatorMachine,
+    events,
     contextOf: (type) => (type === 'ENROL' ? { ...enrolled, factor: withoutApp } : enrolled),
   });
 });

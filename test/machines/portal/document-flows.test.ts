@@ -87,7 +87,10 @@ function randomMessage(model: FlowModel): object {
     const signature = work.signature.id;
     if (random() < 0.75)
       return {
-        ...{ type: 'SIGNATURE_ADDED', id: signature, output: blob(model.fresh), certificate: 'c' },
+        type: 'SIGNATURE_ADDED',
+        id: signature,
+        output: blob(model.fresh),
+        certificate: 'c',
         ...(work.conclude && random() < 0.5 && { concluded: { tellParticipants: true } }),
       };
     return { type: 'SIGNATURE_FAILED', id: signature, code: 'x', message: 'x', isFinal: random() < 0.3 };

@@ -387,7 +387,12 @@ test('openings of one day are one line of the audit trail for each address', (t)
 test('a second start with a certificate leaves that of others, and ends the earlier one of the same turn', (t) => {
   const start = (id: string, userId: string, state: { sha256: string; length: number } | null) =>
     ({
-      ...{ id, flowActionId: 'f', userId, marks: [], signingTime: 0, expiresAt: 9 },
+      id,
+      flowActionId: 'f',
+      userId,
+      marks: [],
+      signingTime: 0,
+      expiresAt: 9,
       base: 'b',
       state,
     }) as never;

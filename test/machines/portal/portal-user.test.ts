@@ -31,7 +31,9 @@ const events: Readonly<Record<string, object>> = {
   ISSUE_LINK: { link: { id: 'l-2', expiresAt: 100 }, replacesOldest: false },
   SIGN_IN: { linkId: 'l-1', session: SESSION },
   SIGN_IN_AT_PROVIDER: {
-    ...{ identity: { issuer: 'i', subject: 's' }, organizationId: 'o-1', accessProfile: ACCESS },
+    identity: { issuer: 'i', subject: 's' },
+    organizationId: 'o-1',
+    accessProfile: ACCESS,
     session: SESSION,
   },
   SIGN_OUT_AT_PROVIDER: { identity: { issuer: 'i', subject: 's' } },
@@ -47,8 +49,12 @@ const events: Readonly<Record<string, object>> = {
   REMOVE: {},
 };
 const SECOND_FACTOR = {
-  ...{ totp: 'sealed', counter: 7, recovery: ['r-1'], since: 1 },
-  ...{ failures: 0, lockedUntil: 0 },
+  totp: 'sealed',
+  counter: 7,
+  recovery: ['r-1'],
+  since: 1,
+  failures: 0,
+  lockedUntil: 0,
 };
 const withFactor = { ...input, secondFactor: SECOND_FACTOR };
 /** People of whom a message is accepted, where it is not every one. */
@@ -68,7 +74,9 @@ const contexts: Readonly<Record<string, object>> = {
 test('the table of people and their machine agree in every state and on every event', async (t) => {
   t.deepEqual([...declared(portalUserMachine).states].sort(), ['Known', USER_REMOVED]);
   await assertAgreement(t, {
-    ...{ file: 'machines/portal/portal-user.ts', machine: portalUserMachine, events },
+    file: 'machines/portal/portal-user.ts',
+    machine: portalUserMachine,
+    events,
     contextOf: (type) => initialContext(portalUserMachine, contexts[type] ?? input),
   });
 });
@@ -139,7 +147,8 @@ test('the signature of a passkey counts once, and with a greater counter than th
   let full: object = input;
   for (let count = 0; count < 11; count++) {
     const added = say(full, 'ADD_PASSKEY', {
-      ...{ passkey: { id: `k-${count}`, counter: 0 }, recovery: ['r-1'] },
+      passkey: { id: `k-${count}`, counter: 0 },
+      recovery: ['r-1'],
       challenge: { ...CHALLENGE, sha256: `a${count}` },
     });
     t.is(added.accepted, count < 10);
@@ -175,12 +184,14 @@ test('a passkey of an earlier address, or of a provider, signs in to no organiza
   t.deepEqual([into('o-1'), into('o-2')], [true, false]);
   // Nor does one that is added in the session of such a passkey.
   const begun = say({ ...withPasskey, signInLinks: both.signInLinks }, 'SIGN_IN', {
-    ...{ linkId: 'l-1', session: SESSION },
+    linkId: 'l-1',
+    session: SESSION,
   });
   const second = say(begun.context, 'ADD_PASSKEY', { ...events['ADD_PASSKEY'], proves: 'bb' });
   t.deepEqual(passkeysOf(second.context).find(({ id }) => id === 'k-2')?.alone, ['o-1']);
   const mailed = say(say(input, 'SIGN_IN', { linkId: 'l-1', session: SESSION }).context, 'ADD_PASSKEY', {
-    ...{ ...events['ADD_PASSKEY'], proves: 'bb' },
+    ...events['ADD_PASSKEY'],
+    proves: 'bb',
   });
   t.is(passkeysOf(mailed.context)[0]?.alone, undefined, 'a mailed link proves the address');
 });

@@ -69,7 +69,8 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-patroni-'));
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, 'etcd'), { mode: 0o700 });
-  const [store, peers] = [await freePort(), await freePort()];
+  const store = await freePort();
+  const peers = await freePort();
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'postgres', folder]);
   const run = (program: string, args: readonly string[], name: string): ChildProcess => {
     const [command, all] = asServerUser(program, args);
@@ -82,10 +83,23 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
   const etcd = run(
     '/usr/bin/etcd',
     [
-      ...['--name', 'e', '--data-dir', join(folder, 'etcd'), '--log-level', 'error'],
-      ...['--listen-client-urls', urls.client, '--advertise-client-urls', urls.client],
-      ...['--listen-peer-urls', urls.peer, '--initial-advertise-peer-urls', urls.peer],
-      ...['--initial-cluster', `e=${urls.peer}`, '--unsafe-no-fsync'],
+      '--name',
+      'e',
+      '--data-dir',
+      join(folder, 'etcd'),
+      '--log-level',
+      'error',
+      '--listen-client-urls',
+      urls.client,
+      '--advertise-client-urls',
+      urls.client,
+      '--listen-peer-urls',
+      urls.peer,
+      '--initial-advertise-peer-urls',
+      urls.peer,
+      '--initial-cluster',
+      `e=${urls.peer}`,
+      '--unsafe-no-fsync',
     ],
     'etcd',
   );
@@ -152,7 +166,8 @@ async function makeMember(
   store: number,
   run: (program: string, args: readonly string[], name: string) => ChildProcess,
 ) {
-  const [rest, port] = [await freePort(), await freePort()];
+  const rest = await freePort();
+  const port = await freePort();
   const line = await startProxy(store);
   const name = `p${number}`;
   const data = join(folder, `d${number}`);
@@ -247,7 +262,12 @@ async function makeMember(
     if (!isGone) await gone;
   };
   return {
-    ...{ name, port, rest, line, kill, log: join(folder, `${name}.log`) },
+    name,
+    port,
+    rest,
+    line,
+    kill,
+    log: join(folder, `${name}.log`),
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
     start,

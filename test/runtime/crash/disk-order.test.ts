@@ -8,19 +8,22 @@ import { plainArgs, readCalls, requireTracing, type SystemCall, traced } from '.
 
 const WORKER = new URL('disk-order-worker.js', import.meta.url).pathname;
 const CALLS = [
-  ...[
-    'link',
-    'linkat',
-    'unlink',
-    'unlinkat',
-    'rename',
-    'renameat',
-    'renameat2',
-    'mkdir',
-    'fsync',
-    'fdatasync',
-  ],
-  ...['write', 'writev', 'pwrite64', 'pwritev', 'copy_file_range', 'sendfile'],
+  'link',
+  'linkat',
+  'unlink',
+  'unlinkat',
+  'rename',
+  'renameat',
+  'renameat2',
+  'mkdir',
+  'fsync',
+  'fdatasync',
+  'write',
+  'writev',
+  'pwrite64',
+  'pwritev',
+  'copy_file_range',
+  'sendfile',
 ];
 /** Slow syncs, those of folders the slowest, so that work that does not wait for them overtakes them. */
 const SLOW_SYNCS = ['fsync:delay_enter=80000', 'fdatasync:delay_enter=10000'];
@@ -93,7 +96,9 @@ test('keys, copies, uploads and files of documents are durable when they are pro
   const device = otherDevice(t);
   const log = join(root, 'calls');
   const worker = traced([WORKER, root, device ?? '-'], {
-    ...{ log, calls: CALLS, stdout: 'ignore' },
+    log,
+    calls: CALLS,
+    stdout: 'ignore',
     more: ['-y', ...SLOW_SYNCS.flatMap((sync) => ['-e', `inject=${sync}`])],
   });
   const [code] = (await once(worker, 'exit')) as [number];
@@ -107,7 +112,8 @@ test('keys, copies, uploads and files of documents are durable when they are pro
 
   // Keys of the program, and the folder of keys itself.
   const keys = join(root, 'keys');
-  const [made, replaced] = [trace.said('keys'), trace.said('keys', trace.said('keys').ended)];
+  const made = trace.said('keys');
+  const replaced = trace.said('keys', trace.said('keys').ended);
   const folderMade = trace.first(
     'keys folder',
     ({ name, plain }) => name === 'mkdir' && plain.includes(`"${keys}"`),

@@ -116,8 +116,11 @@ export class KillProof {
     const { calls, bodies } = this.#receiver;
     this.#t.log(`${calls} calls at the far side for ${bodies.size} pieces of work`);
     return {
-      ...{ acknowledged: this.#acknowledged, kills: this.#kills },
-      ...{ lost: this.#lost, torn: this.#torn, doubled: this.#doubled },
+      acknowledged: this.#acknowledged,
+      kills: this.#kills,
+      lost: this.#lost,
+      torn: this.#torn,
+      doubled: this.#doubled,
     };
   }
 

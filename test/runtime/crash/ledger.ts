@@ -28,7 +28,15 @@ export interface LedgerContext {
 }
 
 const EMPTY: LedgerContext = {
-  ...{ asked: 0, open: [], done: 0, failed: 0, dropped: 0, sent: 0, heard: 0, rested: 0, strange: 0 },
+  asked: 0,
+  open: [],
+  done: 0,
+  failed: 0,
+  dropped: 0,
+  sent: 0,
+  heard: 0,
+  rested: 0,
+  strange: 0,
 };
 
 type LedgerEvent =

@@ -9,8 +9,21 @@ import { Service, temporaryRoot } from '../../service/service.ts';
 import { plainArgs, readCalls, requireTracing, type SystemCall } from '../store/system-calls.ts';
 
 const CALLS = [
-  ...['link', 'linkat', 'unlink', 'unlinkat', 'rename', 'renameat', 'renameat2', 'fsync', 'fdatasync'],
-  ...['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg'],
+  'link',
+  'linkat',
+  'unlink',
+  'unlinkat',
+  'rename',
+  'renameat',
+  'renameat2',
+  'fsync',
+  'fdatasync',
+  'write',
+  'writev',
+  'pwrite64',
+  'pwritev',
+  'sendto',
+  'sendmsg',
 ];
 
 interface ReadableCall extends SystemCall {

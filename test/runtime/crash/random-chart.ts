@@ -245,7 +245,13 @@ export function replay(chart: Chart, heard: readonly Heard[]): Expected {
     sentMessages.set(id, { all: all + 1, dropped: gone + (dropped.has(n) ? 1 : 0) });
   }
   return {
-    ...{ state, asked, notes, dropped, effects, outcomes, sentMessages },
+    state,
+    asked,
+    notes,
+    dropped,
+    effects,
+    outcomes,
+    sentMessages,
     timers: [...timers.values()],
     name: at(state).name,
   };

@@ -233,7 +233,11 @@ export class RandomSimulation {
     });
     const store = openLmdbStore({ folder: this.#folder, faults });
     const life: Omit<Life, 'runtime'> = {
-      ...{ store, clock, faults, died, isDead: false },
+      store,
+      clock,
+      faults,
+      died,
+      isDead: false,
       die() {
         life.isDead = true;
         tell();

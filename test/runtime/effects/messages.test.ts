@@ -44,7 +44,12 @@ function onEachStore(title: string, check: (t: ExecutionContext, store: ActorSto
 function realRuntime(store: ActorStore, work: EffectHandler, effectsInFlight: number) {
   const arrived: string[] = [];
   const runtime = buildRuntime({
-    ...{ store, clock: systemClock, ids: systemIds, log: QUIET, definitions: [tally], handlers: { work } },
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: QUIET,
+    definitions: [tally],
+    handlers: { work },
     onCommitted: (step) => {
       if (step.actor.address.id === T2.id) arrived.push(heard(step).at(-1) ?? '');
     },

@@ -26,7 +26,8 @@ test('a committed effect runs at once and its outcome reaches the actor in one s
 });
 
 test('a store that was restored from a backup gives out no key of the time after the backup', async (t) => {
-  const [folder, backup] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const backup = folderFor(t);
   const store = openLmdbStore({ folder });
   await createTestRuntime({ store }).system.create(T1, null);
   await store.close();

@@ -14,8 +14,12 @@ test('a step that is committed at any moment of the end of another commit is ans
   for (let turns = 0; turns < TURNS; turns += 1) {
     const database = new MemoryDatabase(clock);
     const node = await openMemoryNode({
-      ...{ database, link: (statement) => statement(), clock, log: SILENT },
-      ...{ node: 'one', leaseSeconds: 2 },
+      database,
+      link: (statement) => statement(),
+      clock,
+      log: SILENT,
+      node: 'one',
+      leaseSeconds: 2,
     });
     let isAnswered = false;
     const commitLater = async (): Promise<void> => {
@@ -66,8 +70,12 @@ for (const [code, meaning, commits] of [
     const clock = new SimulatedClock();
     const database = new RefusingDatabase(clock, code);
     const node = await openMemoryNode({
-      ...{ database, link: (statement) => statement(), clock, log: SILENT },
-      ...{ node: 'one', leaseSeconds: 2 },
+      database,
+      link: (statement) => statement(),
+      clock,
+      log: SILENT,
+      node: 'one',
+      leaseSeconds: 2,
     });
     const answer = node.commit(stepOf(A, 0)).then(
       () => 'stored',

@@ -23,11 +23,19 @@ async function startNodes(t: ExecutionContext, programs: readonly (readonly Acto
   for (const [at, actors] of programs.entries()) {
     let isCut = false;
     const runtime = await createRuntime({
-      ...{ actors, clock, ids: seededIds(at + 1), log: SILENT },
+      actors,
+      clock,
+      ids: seededIds(at + 1),
+      log: SILENT,
       store: {
         open: ({ log, version }) =>
           openMemoryNode({
-            ...{ database, clock, log, node: `node ${at}`, leaseSeconds: LEASE_SECONDS, info: { version } },
+            database,
+            clock,
+            log,
+            node: `node ${at}`,
+            leaseSeconds: LEASE_SECONDS,
+            info: { version },
             link: (statement) => (isCut ? Promise.reject(new Error('The link is cut.')) : statement()),
           }),
       },
@@ -115,7 +123,8 @@ function titled(version: 1 | 2) {
 }
 
 test('actors that a node of an earlier version stores are migrated for waits, subscribers and lists, and can be ended', async (t) => {
-  const [old, current] = [titled(1), titled(2)];
+  const old = titled(1);
+  const current = titled(2);
   const { one, two, pass } = await startNodes(t, [[current], [old]]);
   const seen: unknown[] = [];
   one.runtime.subscribe(current, {}, ({ state, context }) => seen.push([state, context]));

@@ -251,8 +251,12 @@ class SimulatedNode {
     const cluster = this.#cluster;
     const clock = cluster.clockOf(process);
     const store = await openMemoryNode({
-      ...{ database: this.#database, link: cluster.linkOf(process), clock, log: SILENT },
-      ...{ node: this.name, leaseSeconds: LEASE_SECONDS },
+      database: this.#database,
+      link: cluster.linkOf(process),
+      clock,
+      log: SILENT,
+      node: this.name,
+      leaseSeconds: LEASE_SECONDS,
       onLost: () => {
         if (!process.isAlive) return;
         cluster.say(`${this.name} has lost its session`);
@@ -268,8 +272,12 @@ class SimulatedNode {
       ...(interrupted && { interrupted: () => ({ type: 'DONE' }) }),
     });
     const runtime = buildRuntime({
-      ...{ store, clock: store.nodes.clock, ids: seededIds(cluster.between(0, 1e9)), log: SILENT },
-      ...{ definitions: DEFINITIONS, handlers: { work: handler(false), once: handler(true) } },
+      store,
+      clock: store.nodes.clock,
+      ids: seededIds(cluster.between(0, 1e9)),
+      log: SILENT,
+      definitions: DEFINITIONS,
+      handlers: { work: handler(false), once: handler(true) },
     });
     runtime.start();
     this.system = runtime.system;

@@ -37,8 +37,12 @@ test('the rest of a step that was told is not read before an observer asks for i
   t.deepEqual(
     { ...actor.address, state: actor.state, revision: actor.revision, ...counters },
     {
-      ...{ kind: A.kind, id: TRICKY, state: TRICKY, revision: 4, actor: 1 },
-      ...{ [TRICKY]: -2 },
+      kind: A.kind,
+      id: TRICKY,
+      state: TRICKY,
+      revision: 4,
+      actor: 1,
+      [TRICKY]: -2,
     },
   );
   t.throws(() => actor.context, { instanceOf: SyntaxError });

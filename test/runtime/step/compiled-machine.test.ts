@@ -81,7 +81,8 @@ function walk({ machine, roll, input, event }: Walk, turns: number) {
   const accepted = new Set<string>();
   const differences: object[] = [];
   const compare = (cause: object, expected: Reached | undefined, given: Reached | undefined): void => {
-    const [left, right] = [readable(expected), readable(given)];
+    const left = readable(expected);
+    const right = readable(given);
     if (JSON.stringify(left) !== JSON.stringify(right) || !sameFunctions(expected, given))
       differences.push({ machine: machine.id, cause, expected: left, given: right });
   };

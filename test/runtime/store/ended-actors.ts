@@ -11,7 +11,11 @@ export function linesOf(number: number, from: number, count: number, head: strin
   const lines: JournalLine[] = [];
   for (let id = from; id < from + count; id += 1) {
     const line = {
-      ...{ id, at: 1_790_000_000_000 + id, state: 'Queued', message: `Line ${id} “ü\n"`, cause: 'CREATE' },
+      id,
+      at: 1_790_000_000_000 + id,
+      state: 'Queued',
+      message: `Line ${id} “ü\n"`,
+      cause: 'CREATE',
       ...(id % 3 === 0 && { data: { check: 'deadbeef', code: 'x' } }),
     };
     const hash = lineHash(head, address(number), line);

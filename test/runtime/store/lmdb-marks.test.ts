@@ -55,7 +55,8 @@ test('every row that was put, changed or removed since a mark lies in a changed 
   const write = async (steps: number, spread: number) => {
     const area = below(spread);
     for (let step = 0; step < steps; step += 1) {
-      const [put, remove]: [Row[], Omit<Row, 'value'>[]] = [[], []];
+      const put: Row[] = [];
+      const remove: Omit<Row, 'value'>[] = [];
       const isRemoval = next() < 0.5;
       for (let at = 0; at < ROWS_OF_A_STEP; at += 1) {
         const view = VIEWS[below(VIEWS.length)] ?? '';
@@ -84,7 +85,8 @@ test('every row that was put, changed or removed since a mark lies in a changed 
     }
     for (const view of VIEWS) {
       const ranges = await store.marks?.changed(`m/${round}`, { view }, NO_KEYS);
-      const [was, is] = [before.get(view) ?? new Map(), await rowsOf(store, view)];
+      const was = before.get(view) ?? new Map();
+      const is = await rowsOf(store, view);
       let within = 0;
       for (const text of new Set([...was.keys(), ...is.keys()])) {
         const key = JSON.parse(text);
@@ -119,7 +121,8 @@ test('every row that was put, changed or removed since a mark lies in a changed 
 });
 
 test('nothing lies in a range when nothing was stored, and an older copy knows no later mark', async (t) => {
-  const [folder, older] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const older = folderFor(t);
   const rows = (count: number) => ({
     rows: { put: Array.from({ length: count }, (_, at) => ({ view: 'v', key: [at], value: 1 })), remove: [] },
   });

@@ -58,7 +58,8 @@ test('lists and actors that grew side by side fill their pages, and a further pa
   const after = await contentOf(folder);
   t.is(after.content, before.content);
   for (const table of ['rows', 'actors']) {
-    const [was = 0, is = 0] = [before.pages[table], after.pages[table]];
+    const was = before.pages[table] ?? 0;
+    const is = after.pages[table] ?? 0;
     t.true(was > 60 && is < was * 0.75, `${is} of ${was} pages of ${table}`);
   }
   t.notThrows(() => assertSound(folder, 'all'));

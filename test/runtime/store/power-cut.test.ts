@@ -42,7 +42,10 @@ async function record(t: ExecutionContext, folder: string): Promise<Recording> {
   const log = join(folder, 'calls');
   const stdout = openSync(said, 'w');
   const worker = traced([WORKER, folder, String(port), 'run'], {
-    ...{ log, calls: DISK_CALLS, paths: [data, said], stdout },
+    log,
+    calls: DISK_CALLS,
+    paths: [data, said],
+    stdout,
     env: { SEALWRIGHT_FAULTS: `step.committed.before-reply=kill:${STEPS}` },
   });
   await once(worker, 'exit');

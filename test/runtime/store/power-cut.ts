@@ -10,8 +10,18 @@ const SECTOR = 512;
 
 /** The calls that must be noted for the file. */
 export const DISK_CALLS = [
-  ...['openat', 'write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'lseek', 'ftruncate'],
-  ...['fdatasync', 'fsync', 'msync', 'sync_file_range'],
+  'openat',
+  'write',
+  'writev',
+  'pwrite64',
+  'pwritev',
+  'pwritev2',
+  'lseek',
+  'ftruncate',
+  'fdatasync',
+  'fsync',
+  'msync',
+  'sync_file_range',
 ];
 
 interface Write {

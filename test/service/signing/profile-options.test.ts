@@ -284,11 +284,9 @@ test.serial(
           'Pades:Appearance:Lines:0': 'Reason: {reason}',
           'Overrides:0': 'Reason',
         })),
-        ...{
-          'Storage:Inputs:0:Name': 'in',
-          'Storage:Inputs:0:Path': folder,
-          'Storage:Inputs:0:Profile': 'stamp',
-        },
+        'Storage:Inputs:0:Name': 'in',
+        'Storage:Inputs:0:Path': folder,
+        'Storage:Inputs:0:Profile': 'stamp',
       },
       root,
     );
@@ -424,7 +422,8 @@ test.serial(
   'a signed CMS file and a container get another signature where the profile says so',
   async (t) => {
     const root = await temporaryRoot(t);
-    const [rsa, ec] = [pki().signer('rsa-2048'), pki().signer('p-256')];
+    const rsa = pki().signer('rsa-2048');
+    const ec = pki().signer('p-256');
     const { signed, upload, service } = await start(
       t,
       {

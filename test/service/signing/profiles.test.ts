@@ -33,7 +33,9 @@ test.serial(
   'each profile signs with its own certificate, in its configured form and under its configured name',
   async (t) => {
     const root = await temporaryRoot(t);
-    const [rsa, ec, large] = [pki().signer('rsa-2048'), pki().signer('p-256'), pki().signer('p-384')];
+    const rsa = pki().signer('rsa-2048');
+    const ec = pki().signer('p-256');
+    const large = pki().signer('p-384');
     const service = await Service.start(t, {
       root,
       settings: {

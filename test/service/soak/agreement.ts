@@ -178,7 +178,8 @@ function readingAgrees(
   events: readonly Event[],
   say: Say,
 ): void {
-  const [first, last] = [new Date(from).toISOString(), new Date(to).toISOString()];
+  const first = new Date(from).toISOString();
+  const last = new Date(to).toISOString();
   const within = (timestamp: string) => timestamp >= first && timestamp <= last;
   const counts = happened(jobs, within);
   const expect = (name: string, value: number) => {

@@ -56,7 +56,9 @@ function composed(): EditorModel {
       },
       { ...newPerson('Observer', 1), name: 'Eve', email: 'eve@example.org', electronic: true },
     ],
-    ...{ envelope: false, envelopeName: '', folder: '' },
+    envelope: false,
+    envelopeName: '',
+    folder: '',
     message: 'Please sign.',
     expires: '2030-01-31',
     reminderDays: 3,
@@ -162,7 +164,10 @@ test('members of a request that the editor does not show are kept, and roles in 
     observers: [],
     flowActions: [
       {
-        ...{ type: 'Signer', step: 1, title: 'Tenant', allowElectronicSignature: true },
+        type: 'Signer',
+        step: 1,
+        title: 'Tenant',
+        allowElectronicSignature: true,
         signatureInitialsMode: 'Required',
         prePositionedMarks: [{ type: 'AuthenticationStamp', ...place, pageNumber: null, fontSize: 9 }],
         fields: [
@@ -181,9 +186,14 @@ test('members of a request that the editor does not show are kept, and roles in 
         ],
       },
       {
-        ...{ type: 'ApproverRule', step: 2, title: null, ruleName: 'Board', numberRequiredSignatures: 1 },
+        type: 'ApproverRule',
+        step: 2,
+        title: null,
+        ruleName: 'Board',
+        numberRequiredSignatures: 1,
         signRuleUsers: [{ name: 'Cy', email: 'cy@example.org', identifier: '1' }],
-        ...{ allowElectronicSignature: false, prePositionedMarks: [] },
+        allowElectronicSignature: false,
+        prePositionedMarks: [],
       },
     ],
   };

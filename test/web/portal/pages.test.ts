@@ -95,11 +95,19 @@ test('the signing page has a sentence for each refusal of its calls, which the s
 test('the pages of senders have a sentence for each refusal of their calls', (t) => {
   const none = { maxBytes: 1 } as never;
   const made = new Set([
-    ...['POST /api/documents', 'POST /api/documents/{id}/versions', 'POST /api/uploads'],
-    ...['POST /api/document-drafts', 'PUT /api/document-drafts/{id}', 'POST /api/document-drafts/{id}/send'],
-    ...['POST /api/templates', 'PUT /api/templates/{id}', 'PUT /api/organizations/{id}/branding'],
-    ...['POST /api/editor-sessions/open', 'PUT /api/editor-sessions/current'],
-    ...['POST /api/editor-sessions/current/uploads', 'POST /api/editor-sessions/current/send'],
+    'POST /api/documents',
+    'POST /api/documents/{id}/versions',
+    'POST /api/uploads',
+    'POST /api/document-drafts',
+    'PUT /api/document-drafts/{id}',
+    'POST /api/document-drafts/{id}/send',
+    'POST /api/templates',
+    'PUT /api/templates/{id}',
+    'PUT /api/organizations/{id}/branding',
+    'POST /api/editor-sessions/open',
+    'PUT /api/editor-sessions/current',
+    'POST /api/editor-sessions/current/uploads',
+    'POST /api/editor-sessions/current/send',
   ]);
   const routes = [
     ...documentRoutes(none, none, none),
@@ -144,20 +152,20 @@ test('an error page has the language of the reader and different texts for overl
 });
 
 const SHOWN = {
-  ...{
-    id: '00000000-0000-4000-8000-000000000001' as DocumentId,
-    key: 'K',
-    name: 'Lease',
-    description: null,
-  },
-  ...{
-    mimeType: 'application/pdf',
-    length: 1,
-    isEnvelope: false,
-    organizationName: 'O',
-    expirationDate: null,
-  },
-  ...{ isNewVersion: false, version: 1, statusReason: null, endedBy: null, changedAt: 0 as never },
+  id: '00000000-0000-4000-8000-000000000001' as DocumentId,
+  key: 'K',
+  name: 'Lease',
+  description: null,
+  mimeType: 'application/pdf',
+  length: 1,
+  isEnvelope: false,
+  organizationName: 'O',
+  expirationDate: null,
+  isNewVersion: false,
+  version: 1,
+  statusReason: null,
+  endedBy: null,
+  changedAt: 0 as never,
 };
 const ADDRESSES = {
   key: 'K',
@@ -190,18 +198,26 @@ test('a frame tells its page that a link is used up when nothing is left to do, 
 
 test('a table is explained in the language of the page: hidden rows before it is sent, and where it is wrong', (t) => {
   const page = {
-    ...{ words: pageTexts('es'), texts: TEXTS.es.account, culture: undefined, theme: undefined },
-    ...{ path: '/account/templates/t/bulk', address: '/account/templates/t/bulk' },
+    words: pageTexts('es'),
+    texts: TEXTS.es.account,
+    culture: undefined,
+    theme: undefined,
+    path: '/account/templates/t/bulk',
+    address: '/account/templates/t/bulk',
   };
   const user = {
-    ...{ id: 'u', name: 'Ana', email: 'ana@example.org', role: 'sender', formToken: 'f' },
+    id: 'u',
+    name: 'Ana',
+    email: 'ana@example.org',
+    role: 'sender',
+    formToken: 'f',
     tenant: { organization: { id: 'o', name: 'Org' } },
   } as unknown as SignedInUser;
   const template = { id: 't', version: 1, name: 'Lease' } as never;
   const refusal = new PortalRefusal('InvalidFlowAction', 'Row 3 has no name.');
   const leftOut = { hidden: '2, 5', empty: '4' };
   const table = { columns: ['tenant.name'], rows: [['Ana']], leftOut };
-  const preview = { ...{ given: table, table, columns: ['tenant.name'], known: [], faults: [] } };
+  const preview = { given: table, table, columns: ['tenant.name'], known: [], faults: [] };
   const file = { id: 'f', name: 'people.xlsx', contentType: '' };
   const shown = bulkPage(page, user, { template, mayUse: true, file, preview, key: 'k' });
   t.regex(shown, /id="hidden-rows" role="status">Filas ocultas del archivo, por un filtro o a mano: 2, 5/);
@@ -264,8 +280,18 @@ test('scripts are compressed with an encoding that the browser accepts', (t) => 
 
 /** Words that are the same in English and Portuguese or Spanish. */
 const SAME = new Set([
-  ...['E-mail', 'Downloads', 'Menu', 'Original', 'Roles', 'URL', 'Zoom', 'normal', '{name} ({role})'],
-  ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
+  'E-mail',
+  'Downloads',
+  'Menu',
+  'Original',
+  'Roles',
+  'URL',
+  'Zoom',
+  'normal',
+  '{name} ({role})',
+  'Authorization: Basic',
+  'Authorization: Bearer',
+  'X-Api-Key',
 ]);
 
 /** Path → text. */

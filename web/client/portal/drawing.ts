@@ -118,14 +118,17 @@ export function startDrawing(
 function fitted(strokes: readonly Stroke[]): (point: Point) => Point {
   const xs = strokes.flat().map(([x]) => x);
   const ys = strokes.flat().map(([, y]) => y / RATIO);
-  const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  const [width, height] = [Math.max(...xs) - left, Math.max(...ys) - top];
+  const left = Math.min(...xs);
+  const top = Math.min(...ys);
+  const width = Math.max(...xs) - left;
+  const height = Math.max(...ys) - top;
   const scale = Math.min(
     (PICTURE.width - 2 * MARGIN) / width,
     (PICTURE.height - 2 * MARGIN) / height,
     PICTURE.width * MAX_ENLARGEMENT,
   );
-  const [x0, y0] = [(PICTURE.width - width * scale) / 2, (PICTURE.height - height * scale) / 2];
+  const x0 = (PICTURE.width - width * scale) / 2;
+  const y0 = (PICTURE.height - height * scale) / 2;
   return ([x, y]) => [x0 + (x - left) * scale, y0 + (y / RATIO - top) * scale];
 }
 

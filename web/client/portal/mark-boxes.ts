@@ -121,7 +121,8 @@ export function changeByKey(
   const way = ARROWS[event.key];
   if (way === undefined) return undefined;
   const step = event.ctrlKey || event.altKey ? FINE_STEP : STEP;
-  const [x, y] = [way[0] * step, way[1] * step];
+  const x = way[0] * step;
+  const y = way[1] * step;
   return event.shiftKey ? { ...none, width: x, height: y } : { ...none, topLeftX: x, topLeftY: y };
 }
 
@@ -166,7 +167,9 @@ export function withinPage(place: MarkPlace, page: PageSize): MarkPlace {
   const width = between(LEAST, place.width, page.width);
   const height = between(LEAST, place.height, page.height);
   return {
-    ...{ width, height, pageNumber: place.pageNumber },
+    width,
+    height,
+    pageNumber: place.pageNumber,
     topLeftX: between(0, place.topLeftX, page.width - width),
     topLeftY: between(0, place.topLeftY, page.height - height),
   };

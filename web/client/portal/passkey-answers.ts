@@ -36,7 +36,8 @@ export async function answerTo(options: PasskeyOptions): Promise<string> {
     : navigator.credentials.create({
         publicKey: {
           ...(more as Pick<PublicKeyCredentialCreationOptions, 'rp' | 'pubKeyCredParams'>),
-          ...{ challenge, user: { ...user, id: bytes(user.id) } },
+          challenge,
+          user: { ...user, id: bytes(user.id) },
           excludeCredentials: known(excludeCredentials),
         },
       }));

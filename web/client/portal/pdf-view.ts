@@ -231,7 +231,11 @@ class PdfView implements ShownPdf {
     const box = createElement(
       'div',
       {
-        ...{ class: 'mark', 'data-mark': mark.type, role: 'group', 'aria-label': label, tabindex: '-1' },
+        class: 'mark',
+        'data-mark': mark.type,
+        role: 'group',
+        'aria-label': label,
+        tabindex: '-1',
         'data-field': field === undefined ? undefined : String(field),
       },
       createElement('span', {}, label),

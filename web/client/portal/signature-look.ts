@@ -232,8 +232,10 @@ async function readPicture(file: File | undefined): Promise<string | undefined> 
   const canvas = createElement('canvas');
   Object.assign(canvas, PICTURE);
   const scale = Math.min(PICTURE.width / image.width, PICTURE.height / image.height);
-  const [width, height] = [image.width * scale, image.height * scale];
-  const [left, top] = [(PICTURE.width - width) / 2, (PICTURE.height - height) / 2];
+  const width = image.width * scale;
+  const height = image.height * scale;
+  const left = (PICTURE.width - width) / 2;
+  const top = (PICTURE.height - height) / 2;
   canvas.getContext('2d')?.drawImage(image, left, top, width, height);
   image.close();
   return canvas.toDataURL('image/png');

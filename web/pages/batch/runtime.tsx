@@ -29,8 +29,13 @@ export function RuntimeView({ data, actions }: View<Runtime, RuntimeActions>) {
           id="shards"
           caption="Threads"
           heads={[
-            ...['Thread', 'Busy', 'Active actors', 'Fullest mailbox'],
-            ...['Commit p50 / p99', 'Loop delay p99', 'Losses'],
+            'Thread',
+            'Busy',
+            'Active actors',
+            'Fullest mailbox',
+            'Commit p50 / p99',
+            'Loop delay p99',
+            'Losses',
           ]}
           rows={data?.shards.map(shardRow)}
           empty="No thread hosts actors."
@@ -81,8 +86,16 @@ function Nodes({ nodes, actions }: { nodes: Runtime['nodes']; actions: RuntimeAc
         id="nodes"
         caption="Nodes"
         heads={[
-          ...['Node', 'State', 'Version', 'Load', 'Last heard', 'Started'],
-          ...['Leases', 'Behind by', 'Store read', 'Action'],
+          'Node',
+          'State',
+          'Version',
+          'Load',
+          'Last heard',
+          'Started',
+          'Leases',
+          'Behind by',
+          'Store read',
+          'Action',
         ]}
         rows={inOrder.map((node) => nodeRow(node, effects, actions))}
         actions

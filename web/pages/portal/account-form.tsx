@@ -130,7 +130,9 @@ export function entriesOf(notice: AccountNotice | undefined, action: string): En
   return {
     isRefused: refused !== undefined,
     of: (name, otherwise = '') => ({
-      ...{ value: value(name, otherwise), name, error: refused?.faults[name] },
+      value: value(name, otherwise),
+      name,
+      error: refused?.faults[name],
       ...(name === first && { autoFocus: true }),
     }),
     checked: (name, otherwise = false) => value(name, otherwise ? 'yes' : '') !== '',

@@ -57,7 +57,10 @@ function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationI
   const { navigation } = texts;
   const sender = TEXTS[words.language].senders;
   const link = (path: string, text: string, icon: LinkGroup['links'][number]['icon'], count?: number) => ({
-    ...{ href: addressFrom(page, path), text, icon, count },
+    href: addressFrom(page, path),
+    text,
+    icon,
+    count,
     isCurrent: path === (facts?.current ?? page.path),
   });
   const folders = facts?.folders ?? [];
@@ -130,7 +133,10 @@ export function accountPage(
     ...(data !== undefined && { data }),
     main: accountShell({
       texts: { skip: words.skip, navigation: navigation.label, menu: navigation.menu },
-      ...{ organization, branding: user.branding, groups: groupsOf(user, page, facts), main },
+      organization,
+      branding: user.branding,
+      groups: groupsOf(user, page, facts),
+      main,
       newDocument: mayChange && {
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,

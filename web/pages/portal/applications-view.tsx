@@ -146,7 +146,11 @@ export function applicationPage(
           <Table
             caption={texts.keys}
             heads={[
-              ...[texts.begins, texts.scopesShort, texts.created, texts.lastUse, texts.expires],
+              texts.begins,
+              texts.scopesShort,
+              texts.created,
+              texts.lastUse,
+              texts.expires,
               texts.actions,
             ]}
             rows={application.keys.map((key) => keyRow(of, path, key, folders))}
@@ -160,7 +164,8 @@ export function applicationPage(
             <Boxes
               legend={texts.scopes}
               boxes={KEY_SCOPES.map((scope) => ({
-                ...{ name: `scope${scope}`, text: texts.scopeNames[scope] },
+                name: `scope${scope}`,
+                text: texts.scopeNames[scope],
                 checked: entries.checked(`scope${scope}`),
               }))}
             />
@@ -193,7 +198,8 @@ function FolderChoice({
       legend={texts.folderChoice}
       hint={hasMore ? `${texts.folderHint} ${texts.moreFolders}` : texts.folderHint}
       boxes={offered.map(({ id, name }) => ({
-        ...{ name: `${FOLDER_FIELD}${id}`, text: <bdi>{name}</bdi> },
+        name: `${FOLDER_FIELD}${id}`,
+        text: <bdi>{name}</bdi>,
         checked: entries.checked(`${FOLDER_FIELD}${id}`),
       }))}
     />

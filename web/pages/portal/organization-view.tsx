@@ -165,7 +165,8 @@ function Webhook(parts: Parts & { readonly webhook: WebhookView }) {
             <Boxes
               legend={texts.events}
               boxes={EVENT_TYPES.map((type) => ({
-                ...{ name: `event${type}`, text: type },
+                name: `event${type}`,
+                text: type,
                 checked: entries.checked(`event${type}`, events?.includes(type)),
               }))}
             />

@@ -95,7 +95,11 @@ export function signInPage(
 export function onwardPage(page: AccountPage, { to, text }: { to: string; text: string }): string {
   const { words, theme, texts } = page;
   return portalPage({
-    ...{ words, theme, title: texts.signIn.onwardTitle, kind: 'quiet', onward: to },
+    words,
+    theme,
+    title: texts.signIn.onwardTitle,
+    kind: 'quiet',
+    onward: to,
     main: (
       <main id="main" class="notice" tabIndex={-1}>
         <h1>{texts.signIn.onwardTitle}</h1>
@@ -114,7 +118,10 @@ export function onwardPage(page: AccountPage, { to, text }: { to: string; text: 
 export function confirmPage({ words, theme, texts }: AccountPage, provider: string): string {
   const { confirmTitle: title, confirmText } = texts.signIn;
   return noticePage({
-    ...{ words, theme, icon: 'mail', message: { title, text: filled(confirmText, { provider }) } },
+    words,
+    theme,
+    icon: 'mail',
+    message: { title, text: filled(confirmText, { provider }) },
   });
 }
 
@@ -161,7 +168,10 @@ export function linkSentPage(page: AccountPage): string {
   const { words, theme, texts } = page;
   const { signIn } = texts;
   return noticePage({
-    ...{ words, theme, icon: 'mail', message: { title: signIn.sentTitle, text: signIn.sentText } },
+    words,
+    theme,
+    icon: 'mail',
+    message: { title: signIn.sentTitle, text: signIn.sentText },
     ways: [{ href: addressFrom(page, '/sign-in'), text: signIn.again }],
   });
 }
@@ -196,7 +206,10 @@ export function linkPage(
     );
   if (link === undefined || link.organizations.length === 0) {
     return noticePage({
-      ...{ words, theme, icon: 'link-2-off', message: { title: signIn.usedTitle, text: signIn.usedText } },
+      words,
+      theme,
+      icon: 'link-2-off',
+      message: { title: signIn.usedTitle, text: signIn.usedText },
       ways: [{ href: addressFrom(page, '/sign-in'), text: signIn.again }],
     });
   }

@@ -74,8 +74,13 @@ export function statePage(
         embedOrigins: view.embedOrigins,
         ...(pdf !== undefined && {
           shown: {
-            ...{ content: addresses.content, mimeType: pdf.mimeType, words: words.signing.script },
-            ...{ page: wishes.page ?? null, marks: [], covers: pdf.covers ?? [], fields: [] },
+            content: addresses.content,
+            mimeType: pdf.mimeType,
+            words: words.signing.script,
+            page: wishes.page ?? null,
+            marks: [],
+            covers: pdf.covers ?? [],
+            fields: [],
           },
         }),
       } satisfies StateData,
@@ -218,7 +223,12 @@ function endingOf(state: State | 'ready', shown: PageDocument, words: PageTexts)
 
 /** States in which the sender is the one to ask. */
 const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
-  ...(['refused', 'canceled', 'expired', 'replaced', 'removed', 'deleted'] as const),
+  'refused',
+  'canceled',
+  'expired',
+  'replaced',
+  'removed',
+  'deleted',
 ]);
 
 /** Says what to do: whom to ask where the document ended without the participant, or to look again. */
@@ -325,7 +335,9 @@ function Signed({
 /** A moment in UTC; the script of the page shows it in the reader's zone. */
 function Moment({ at, language }: { at: number; language: string }) {
   const format = new Intl.DateTimeFormat(language, {
-    ...{ dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' },
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
   });
   return <time dateTime={new Date(at).toISOString()}>{format.format(at)} (UTC)</time>;
 }

@@ -26,7 +26,8 @@ async function authorityAfter(
     await first;
     const { headers } = request;
     const answer = await fetch(authority.timestampUrl, {
-      ...{ method: 'POST', body: Buffer.concat(parts) },
+      method: 'POST',
+      body: Buffer.concat(parts),
       headers: { 'content-type': headers['content-type'] ?? '' },
     });
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
@@ -51,14 +52,14 @@ for (const moment of MOMENTS)
       quietMs: 200,
       profiles: [
         {
-          ...{
-            method: 'Local',
-            verify: true,
-            encrypt: false,
-            name: 'default' as ProfileName,
-            format: undefined,
-          },
-          ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate], certificate: 'test' },
+          method: 'Local',
+          verify: true,
+          encrypt: false,
+          name: 'default' as ProfileName,
+          format: undefined,
+          signer: pki().signer('p-256'),
+          anchors: [pki().root.certificate],
+          certificate: 'test',
           validTo: Date.now() + 30 * 86_400_000,
           choices: { level: 'T', timestamp: { url, timeoutMs: 60_000 } },
         },

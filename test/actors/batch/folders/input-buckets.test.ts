@@ -116,19 +116,21 @@ async function watching(
     budget: 2,
     settings: {
       stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
-      ...{ concurrency: 4, ignoredExtensions: ['.part'], ignoredPrefixes: ['.'], ignoredNames: [] },
-      ...{ recursive: true, sweepIntervalMs: 200 },
+      concurrency: 4,
+      ignoredExtensions: ['.part'],
+      ignoredPrefixes: ['.'],
+      ignoredNames: [],
+      recursive: true,
+      sweepIntervalMs: 200,
     },
   };
   const { source: _, ...other } = folder;
   return batchFixture(t, {
     folders: [folder, ...(files ? [{ ...other, name: 'files' as FolderName, path: files }] : [])],
-    ...{
-      inputBuckets: buckets,
-      ...(root && { root }),
-      ...(files && { maxConcurrency: 1 }),
-      ...(clock && { clock }),
-    },
+    inputBuckets: buckets,
+    ...(root && { root }),
+    ...(files && { maxConcurrency: 1 }),
+    ...(clock && { clock }),
   });
 }
 
@@ -534,16 +536,27 @@ onBucket(
       if (keys !== undefined) cpSync(keys, `${root}/keys`, { recursive: true });
       keys ??= `${root}/keys`;
       return Service.startOne(t, {
-        ...{ root, ...(env && { env }) },
+        root,
+        ...(env && { env }),
         settings: {
-          ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': node },
-          ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Runtime:Shards': 1 },
-          ...{ 'Storage:Objects:Kind': 'S3', 'Storage:Objects:S3:Bucket': name },
-          ...{ 'Storage:Objects:S3:Prefix': 'own', 'Storage:Objects:S3:Endpoint': endpoint },
-          ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId, 'Storage:Objects:S3:ForcePathStyle': true },
-          ...{ 'Storage:Objects:S3:SecretAccessKey': secretAccessKey, 'Storage:Inputs:0:Name': 'scans' },
-          ...{ 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
-          ...{ 'Storage:Inputs:0:Prefix': 'in', 'Storage:Inputs:0:PollIntervalSeconds': 5 },
+          'Runtime:Store': 'postgres',
+          'Runtime:Postgres:Url': cluster.url,
+          'Runtime:NodeName': node,
+          'Runtime:Postgres:PoolSize': 4,
+          'Runtime:LeaseSeconds': 2,
+          'Runtime:Shards': 1,
+          'Storage:Objects:Kind': 'S3',
+          'Storage:Objects:S3:Bucket': name,
+          'Storage:Objects:S3:Prefix': 'own',
+          'Storage:Objects:S3:Endpoint': endpoint,
+          'Storage:Objects:S3:AccessKeyId': accessKeyId,
+          'Storage:Objects:S3:ForcePathStyle': true,
+          'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
+          'Storage:Inputs:0:Name': 'scans',
+          'Storage:Inputs:0:Kind': 'S3',
+          'Storage:Inputs:0:Bucket': name,
+          'Storage:Inputs:0:Prefix': 'in',
+          'Storage:Inputs:0:PollIntervalSeconds': 5,
         },
       });
     };
@@ -591,13 +604,15 @@ onBucket(
     const { endpoint, accessKeyId = '', secretAccessKey = '', bucket: name } = bucket.options;
     const root = await temporaryRoot(t);
     const settings = {
-      ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:ForcePathStyle': true },
-      ...{
-        'Storage:Objects:S3:AccessKeyId': accessKeyId,
-        'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
-      },
-      ...{ 'Storage:Inputs:0:Name': 'scans', 'Storage:Inputs:0:Kind': 'S3', 'Storage:Inputs:0:Bucket': name },
-      ...{ 'Storage:Inputs:0:PollIntervalSeconds': 5, 'Portal:Enabled': false },
+      'Storage:Objects:S3:Endpoint': endpoint,
+      'Storage:Objects:S3:ForcePathStyle': true,
+      'Storage:Objects:S3:AccessKeyId': accessKeyId,
+      'Storage:Objects:S3:SecretAccessKey': secretAccessKey,
+      'Storage:Inputs:0:Name': 'scans',
+      'Storage:Inputs:0:Kind': 'S3',
+      'Storage:Inputs:0:Bucket': name,
+      'Storage:Inputs:0:PollIntervalSeconds': 5,
+      'Portal:Enabled': false,
     };
     await bucket.put('a.txt', 'content');
     const first = await Service.startOne(t, { root, settings, faults: 'pool.tidy.removed=kill:1' });

@@ -175,8 +175,10 @@ test('failed jobs are found by the code of their error', async (t) => {
 test('a clock set back changes no order, and createdAt keeps the clock time', (t) => {
   const clock = new SimulatedClock(START);
   const order = new OrderNumbers(clock, firstOrderNumberAt(START + HOUR));
-  const [one, two] = [order.next(), order.next()];
-  const [first, second] = [one.order, two.order];
+  const one = order.next();
+  const two = order.next();
+  const first = one.order;
+  const second = two.order;
   t.deepEqual([one.at, two.at], [START, START], 'createdAt is what the clock says');
   t.true(
     first > firstOrderNumberAt(START + HOUR) && second > first,

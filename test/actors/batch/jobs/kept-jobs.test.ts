@@ -69,7 +69,8 @@ class StoredJobs {
   async #write(order: number, job: Job | undefined): Promise<void> {
     const before = this.jobs.get(order);
     const counters: Record<string, number> = {};
-    const [put, remove]: [Row[], Row[]] = [[], []];
+    const put: Row[] = [];
+    const remove: Row[] = [];
     for (const [one, by, rows] of [
       [before, -1, remove],
       [job, 1, put],
@@ -145,7 +146,8 @@ async function openJobs(
   await columns.prepare(1);
   const loaded = read;
   // The same as a table that is built.
-  let [all, found] = [0, 0];
+  let all = 0;
+  let found = 0;
   const built = new JobColumns(
     counted((rows) => {
       all += rows;
@@ -164,7 +166,9 @@ async function openJobs(
 }
 
 test('a backup of the time when a table was being kept does not take it for its own', async (t) => {
-  const [folder, root, backup] = [folderFor(t), folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
+  const backup = folderFor(t);
   const { store, columns, jobs } = await openJobs(t, folder, root, undefined, async () => {
     cpSync(join(folder, 'data.mdb'), join(backup, 'data.mdb'));
     await jobs.change(1, 300, 1, false);
@@ -181,7 +185,8 @@ test('a backup of the time when a table was being kept does not take it for its 
 });
 
 test('a table of jobs that was kept finds the same as one that is built, whatever has changed since', async (t) => {
-  const [folder, root] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
   let { store, columns, jobs } = await openJobs(t, folder, root, undefined, undefined, openTestStore);
   await jobs.add(1_500);
   await jobs.change(1, 1_200, 1, false);
@@ -211,7 +216,8 @@ test('a table of jobs that was kept finds the same as one that is built, whateve
 });
 
 test('a start that finds many changed ranges leaves turns of the event loop to others', async (t) => {
-  const [folder, root] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
   const { store, columns, jobs } = await openJobs(t, folder, root);
   await jobs.add(400);
   await columns.prepare(1);
@@ -233,7 +239,8 @@ test('a start that finds many changed ranges leaves turns of the event loop to o
     rows: { value: (query: RowQuery) => store.rows(query) },
   });
   const again = new JobColumns(of, counts, place);
-  let [turns, isDone] = [0, false];
+  let turns = 0;
+  let isDone = false;
   const count = (): void => {
     turns += 1;
     if (!isDone) setImmediate(count);

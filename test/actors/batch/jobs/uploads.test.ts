@@ -114,7 +114,8 @@ test('the thread of uploads stores, renames and refuses as a file of its own doe
     t.deepEqual(readFileSync(join(layout.input, `${n}.txt`)), Buffer.concat(pieces));
   t.is(batch.count(), contents.length);
   const slot = await slotOf(thread);
-  const [from, to] = [join(layout.input, 'from.txt'), join(layout.input, 'renamed.txt')];
+  const from = join(layout.input, 'from.txt');
+  const to = join(layout.input, 'renamed.txt');
   slot.bytes.set(Buffer.from('x'));
   await slot.store(from, 1);
   slot.release();
@@ -146,12 +147,19 @@ test('uploads that the thread has not stored when it ends can be tried again, an
 
 test('a profile with a container and without Format puts a PDF into it, and extends a signed one as what it is', async (t) => {
   const { batch } = await batchFixture(t, {
-    ...{ start: false, watch: false },
+    start: false,
+    watch: false,
     profiles: [
       {
-        ...{ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' },
-        ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate] },
-        ...{ name: 'boxed' as ProfileName, validTo: Date.now() + 30 * 86_400_000 },
+        method: 'Local',
+        verify: true,
+        encrypt: false,
+        format: undefined,
+        certificate: 'test',
+        signer: pki().signer('p-256'),
+        anchors: [pki().root.certificate],
+        name: 'boxed' as ProfileName,
+        validTo: Date.now() + 30 * 86_400_000,
         form: { preserveFileExtension: true, saveAsPem: false, detached: false, container: 'E' },
         choices: { level: 'T', timestamp: { url: 'http://127.0.0.1:9/', timeoutMs: 100 } },
       },

@@ -10,8 +10,13 @@ import { SILENT } from '../../portal/uploads/upload-harness.ts';
 import { batchFixture } from '../batch-harness.ts';
 
 const LOCAL = {
-  ...({ method: 'Local', verify: true, encrypt: false, format: undefined, certificate: 'test' } as const),
-  ...{ signer: pki().signer('p-256'), anchors: [pki().root.certificate] },
+  method: 'Local' as const,
+  verify: true,
+  encrypt: false,
+  format: undefined,
+  certificate: 'test',
+  signer: pki().signer('p-256'),
+  anchors: [pki().root.certificate],
   validTo: Date.now() + 30 * 86_400_000,
 };
 
@@ -23,11 +28,14 @@ async function hangingAuthority(t: ExecutionContext, maxConcurrency: number): Pr
   const authority = await startAuthority();
   t.teardown(() => authority.close());
   const { batch, services, upload, reach } = await batchFixture(t, {
-    ...{ start: false, watch: false, maxConcurrency },
+    start: false,
+    watch: false,
+    maxConcurrency,
     profiles: [
       { ...LOCAL, name: 'plain' as ProfileName },
       {
-        ...{ ...LOCAL, name: 'stamped' as ProfileName },
+        ...LOCAL,
+        name: 'stamped' as ProfileName,
         choices: { level: 'T', timestamp: { url: authority.timestampUrl, timeoutMs: 300 } },
       },
     ],
@@ -74,10 +82,13 @@ test('an authority that refuses a request does not make its jobs wait', async (t
   const authority = await startAuthority();
   t.teardown(() => authority.close());
   const { batch, services, upload, reach } = await batchFixture(t, {
-    ...{ start: false, watch: false, maxConcurrency: 1 },
+    start: false,
+    watch: false,
+    maxConcurrency: 1,
     profiles: [
       {
-        ...{ ...LOCAL, name: 'stamped' as ProfileName },
+        ...LOCAL,
+        name: 'stamped' as ProfileName,
         choices: { level: 'T', timestamp: { url: authority.timestampUrl, timeoutMs: 60_000 } },
       },
     ],

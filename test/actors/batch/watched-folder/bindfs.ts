@@ -20,7 +20,8 @@ export interface Share {
  */
 export function mountShare(t: ExecutionContext, seconds: number): Share | undefined {
   const base = folderFor(t);
-  const [mount, server] = [join(base, 'mount'), join(base, 'server')];
+  const mount = join(base, 'mount');
+  const server = join(base, 'server');
   for (const folder of [mount, server]) mkdirSync(folder);
   const made = spawnSync('bindfs', ['-o', `attr_timeout=${seconds},entry_timeout=${seconds}`, server, mount]);
   if (made.status !== 0 || statfsSync(mount).type !== FUSE) {

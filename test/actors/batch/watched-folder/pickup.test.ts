@@ -46,25 +46,35 @@ function pickupByHand(
   };
   const nothing = () => {};
   const rules = {
-    ...{ intervalMs: INTERVAL, requiredSamples: 3, timeoutMs: 60_000 },
-    ...{ quietMs: 2 * INTERVAL, quietWithHolesMs: 6 * INTERVAL },
+    intervalMs: INTERVAL,
+    requiredSamples: 3,
+    timeoutMs: 60_000,
+    quietMs: 2 * INTERVAL,
+    quietWithHolesMs: 6 * INTERVAL,
   };
   const pickup = createPickup({
     options: {
-      ...{ name: 'inbox', path: folder, clock, offer, isTaken, onState: nothing },
+      name: 'inbox',
+      path: folder,
+      clock,
+      offer,
+      isTaken,
+      onState: nothing,
       log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
       settings: {
         stability: rules,
-        ...{
-          concurrency: 1,
-          ignoredExtensions: [],
-          ignoredPrefixes: [],
-          ignoredNames: [],
-          sweepIntervalMs: 60_000,
-        },
+        concurrency: 1,
+        ignoredExtensions: [],
+        ignoredPrefixes: [],
+        ignoredNames: [],
+        sweepIntervalMs: 60_000,
       },
     },
-    ...{ folder, fileReader, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
+    folder,
+    fileReader,
+    memory: createKnownFiles(),
+    onDirectory: nothing,
+    onChange: nothing,
     rules: () => rules,
   });
   t.teardown(() => pickup.stop());
@@ -76,7 +86,9 @@ function pickupByHand(
     }
   };
   return {
-    ...{ pickup, settled, share },
+    pickup,
+    settled,
+    share,
     at: (name: string) => join(folder, name),
     async pass(intervals: number) {
       for (let n = 0; n < intervals; n += 1) {

@@ -100,15 +100,32 @@ const OTHERS = SYSTEM_FILES.map((name, at) => (name.endsWith('*') ? `x${IGNORED[
 const SYSTEM_PATHS = [
   ...IGNORED.map((name) => `names/${name}`),
   ...IGNORED.map((name) => `sub/${name.toUpperCase()}`),
-  ...['sub/@eaDir/SYNOFILE_THUMB_M.jpg', '#recycle/old.txt', '$Recycle.Bin/S-1/a.txt', 'lost+found/a.txt'],
-  ...['System Volume Information/IndexerVolumeGuid', '__MACOSX/a.txt', '@Recycle/a.txt', 'sub/sync.ffs_lock'],
-  ...['invoice.pdf:Zone.Identifier', '#invoice.txt#', 'scan.pdf_part'],
+  'sub/@eaDir/SYNOFILE_THUMB_M.jpg',
+  '#recycle/old.txt',
+  '$Recycle.Bin/S-1/a.txt',
+  'lost+found/a.txt',
+  'System Volume Information/IndexerVolumeGuid',
+  '__MACOSX/a.txt',
+  '@Recycle/a.txt',
+  'sub/sync.ffs_lock',
+  'invoice.pdf:Zone.Identifier',
+  '#invoice.txt#',
+  'scan.pdf_part',
 ];
 /** Names that differ from the above in one respect. */
 const REAL_PATHS = [
   ...OTHERS,
-  ...['my desktop.ini', 'big.partial.pdf', 'download', 'lock.a.odt#', '14913', '#1 invoice.pdf', 'part.pdf'],
-  ...['eaDir/a.jpg', 'recycle/old.txt', 'sub/real.txt', 'MACOSX/a.txt'],
+  'my desktop.ini',
+  'big.partial.pdf',
+  'download',
+  'lock.a.odt#',
+  '14913',
+  '#1 invoice.pdf',
+  'part.pdf',
+  'eaDir/a.jpg',
+  'recycle/old.txt',
+  'sub/real.txt',
+  'MACOSX/a.txt',
 ];
 
 test('files that systems, file servers and transfers put into shares are never offered, at start and by event', async (t) => {

@@ -23,8 +23,11 @@ import { createHarness } from './harness.ts';
 /** Seconds for which the mount remembers; the folder waits for longer. */
 const REMEMBERED = 0.3;
 const RULES = {
-  ...{ intervalMs: 400, requiredSamples: 3, timeoutMs: 60_000 },
-  ...{ quietMs: 800, quietWithHolesMs: 2_400 },
+  intervalMs: 400,
+  requiredSamples: 3,
+  timeoutMs: 60_000,
+  quietMs: 800,
+  quietWithHolesMs: 2_400,
 };
 const PARTS = 4;
 const PART = 65_536;
@@ -37,15 +40,22 @@ function offeredParts(t: ExecutionContext, { mount }: Share, write: (part: numbe
     const nothing = () => {};
     const pickup = createPickup({
       options: {
-        ...{ name: 'inbox', path: mount, clock: systemClock, onState: nothing },
+        name: 'inbox',
+        path: mount,
+        clock: systemClock,
+        onState: nothing,
         log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
         async offer() {
           resolve(written);
           return 'enqueued';
         },
         settings: {
-          ...{ stability: RULES, concurrency: 1, sweepIntervalMs: 60_000 },
-          ...{ ignoredExtensions: [], ignoredPrefixes: [], ignoredNames: [] },
+          stability: RULES,
+          concurrency: 1,
+          sweepIntervalMs: 60_000,
+          ignoredExtensions: [],
+          ignoredPrefixes: [],
+          ignoredNames: [],
         },
       },
       fileReader: {
@@ -59,7 +69,10 @@ function offeredParts(t: ExecutionContext, { mount }: Share, write: (part: numbe
         },
       },
       rules: () => RULES,
-      ...{ folder: mount, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
+      folder: mount,
+      memory: createKnownFiles(),
+      onDirectory: nothing,
+      onChange: nothing,
     });
     t.teardown(() => pickup.stop());
     pickup.observe('a.bin', 'sweep');
@@ -111,7 +124,8 @@ for (const [what, [happens, isChanged]] of Object.entries(CHANGES))
     for (const folder of what.includes('content') || !isChanged
       ? [share.server, share.mount]
       : [share.server]) {
-      const [seen, written] = [join(folder, 'a.txt'), join(share.server, 'a.txt')];
+      const seen = join(folder, 'a.txt');
+      const written = join(share.server, 'a.txt');
       writeFileSync(written, 'content');
       const state = stateOfOriginal(seen);
       const signed = { sha256: fileDigest(seen), length: 7 };

@@ -11,12 +11,20 @@ import {
 } from '../../../../actors/batch/watched-folder/stability.ts';
 
 const RULES: StabilityRules = {
-  ...{ intervalMs: 500, requiredSamples: 3, timeoutMs: 60_000 },
-  ...{ quietMs: 0, quietWithHolesMs: 0 },
+  intervalMs: 500,
+  requiredSamples: 3,
+  timeoutMs: 60_000,
+  quietMs: 0,
+  quietWithHolesMs: 0,
 };
 const NOW = 1_700_000_000_000;
 const FRESH: Sample = {
-  ...{ size: 10, mtimeMs: NOW - 20, ctimeMs: NOW - 20, inode: 7, bornMs: NOW - 20, blocks: 8 },
+  size: 10,
+  mtimeMs: NOW - 20,
+  ctimeMs: NOW - 20,
+  inode: 7,
+  bornMs: NOW - 20,
+  blocks: 8,
 };
 
 test('a file is complete at its third equal sample and not before, whatever its time says', (t) => {
@@ -73,7 +81,7 @@ test('a file is complete when it was unchanged for the time of its folder, and o
 const CONFIGURED = { intervalMs: 500, requiredSamples: 3, timeoutMs: 60_000 };
 /** NFS, SMB 1 and 2, FUSE, 9P, Ceph, AFS, GFS2, Lustre, and a number that nobody has. */
 const NOT_LOCAL = [
-  ...[0x6969, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x01161970, 0x0bd00bd0],
+  0x6969, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x01161970, 0x0bd00bd0,
   0x7777_7777,
 ];
 

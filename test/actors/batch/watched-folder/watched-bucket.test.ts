@@ -19,7 +19,10 @@ function watching(t: ExecutionContext) {
   const asked: ListOptions[] = [];
   const offers: Candidate[] = [];
   const held = {
-    ...{ clock, objects, asked, offers },
+    clock,
+    objects,
+    asked,
+    offers,
     failure: undefined as Error | undefined,
     answer: (async () => 'enqueued') as (file: Candidate) => Promise<OfferResult>,
   };
@@ -32,13 +35,20 @@ function watching(t: ExecutionContext) {
     return { objects: page, next: found.length > 2 ? page.at(-1)?.key : undefined };
   };
   const watcher = createWatchedBucket({
-    ...{ name: 'scans', path: 's3://b', clock, onState: () => {} },
+    name: 'scans',
+    path: 's3://b',
+    clock,
+    onState: () => {},
     log: { debug() {}, info() {}, warn() {}, error() {} },
     source: { buckets: { list }, bucket: 'b', prefix: '' },
     settings: {
       stability: { intervalMs: 50, requiredSamples: 2, timeoutMs: 10_000 },
-      ...{ concurrency: 2, ignoredExtensions: [], ignoredPrefixes: [], ignoredNames: [] },
-      ...{ recursive: true, sweepIntervalMs: 5_000 },
+      concurrency: 2,
+      ignoredExtensions: [],
+      ignoredPrefixes: [],
+      ignoredNames: [],
+      recursive: true,
+      sweepIntervalMs: 5_000,
     },
     async offer(file) {
       offers.push(file);

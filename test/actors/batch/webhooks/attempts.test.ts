@@ -74,15 +74,17 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
   });
   const job = { kind: 'job', id: JOB_ID };
   await runtime.system.create(job, {
-    ...{ fileName: 'a.pdf', originalPath: '/in/a.pdf', format: 'Pades', source: 'Upload', folder: null },
-    ...{
-      profileName: 'default',
-      parentJobId: null,
-      order: 1,
-      pathKey: 'k',
-      seen: null,
-      message: 'Uploaded.',
-    },
+    fileName: 'a.pdf',
+    originalPath: '/in/a.pdf',
+    format: 'Pades',
+    source: 'Upload',
+    folder: null,
+    profileName: 'default',
+    parentJobId: null,
+    order: 1,
+    pathKey: 'k',
+    seen: null,
+    message: 'Uploaded.',
     at: clock.now(),
     webhooksPending: true,
   });

@@ -80,8 +80,12 @@ test('masks keep their zeros and texts, and units stay', (t) => {
 
 test('a section with a condition is taken below, at and above its limit as the sign says', (t) => {
   const shown = Object.entries({
-    ...{ '<': ['yes', 'no', 'no'], '<=': ['yes', 'yes', 'no'], '=': ['no', 'yes', 'no'] },
-    ...{ '>=': ['no', 'yes', 'yes'], '>': ['no', 'no', 'yes'], '<>': ['yes', 'no', 'yes'] },
+    '<': ['yes', 'no', 'no'],
+    '<=': ['yes', 'yes', 'no'],
+    '=': ['no', 'yes', 'no'],
+    '>=': ['no', 'yes', 'yes'],
+    '>': ['no', 'no', 'yes'],
+    '<>': ['yes', 'no', 'yes'],
   }).flatMap(([sign, taken]) =>
     taken.map((is, at): Shown => [`[${sign}5]"yes-"0;"no-"0`, `${4 + at}`, `${is}-${4 + at}`]),
   );
@@ -148,8 +152,15 @@ test('formats that the standard numbers are known, others must be described', (t
       .lines[0]?.[0];
   };
   t.deepEqual([0, 1, 2, 9, 14, 22, 46, 31, 44].map(one), [
-    ...['46112.5', '46113', '46112.50', '4611250%', '2026-03-31T12:00:00', '2026-03-31T12:00:00'],
-    ...['1106700:00:00', '2026-03-31T12:00:00', '46112.50'],
+    '46112.5',
+    '46113',
+    '46112.50',
+    '4611250%',
+    '2026-03-31T12:00:00',
+    '2026-03-31T12:00:00',
+    '1106700:00:00',
+    '2026-03-31T12:00:00',
+    '46112.50',
   ]);
   for (const id of [23, 59, 164]) t.throws(() => one(id), { message: /number format is missing/ });
 });

@@ -49,7 +49,8 @@ async function storeOf(count: number) {
   const write = async (actor: DocumentActor): Promise<Step> => {
     const { order } = actor.context;
     const before = stored.get(order);
-    const [was, is] = [before ? facts(before.actor) : { rows: [], counters: {} }, facts(actor)];
+    const was = before ? facts(before.actor) : { rows: [], counters: {} };
+    const is = facts(actor);
     const counters: Record<string, number> = { ...is.counters };
     for (const [name, by] of Object.entries(was.counters)) counters[name] = (counters[name] ?? 0) - by;
     const keys = new Set(is.rows.map(({ view, key }) => JSON.stringify([view, key])));
@@ -76,8 +77,26 @@ async function storeOf(count: number) {
 function someQuery(): DocumentQuery {
   const named = maybe(0.3, () =>
     oneOf([
-      ...['lease', 'LÉASE 2', 'Le\u0301ase 1', 'ße', 'ana', 'KEY1', 'erp', '2026', 'order-1', 'a\x01b'],
-      ...['-', '0000', 'A', '-4000-8000-', '000a', 'b', '3-0', '0-4', 'c7', 'document-2'],
+      'lease',
+      'LÉASE 2',
+      'Le\u0301ase 1',
+      'ße',
+      'ana',
+      'KEY1',
+      'erp',
+      '2026',
+      'order-1',
+      'a\x01b',
+      '-',
+      '0000',
+      'A',
+      '-4000-8000-',
+      '000a',
+      'b',
+      '3-0',
+      '0-4',
+      'c7',
+      'document-2',
     ]),
   );
   const who = maybe(0.3, () =>
@@ -127,7 +146,9 @@ function someQuery(): DocumentQuery {
     createdFrom: undefined,
     without: maybe(0.1, () => new Set([3, 7, 50])),
     findsPeople: next() < 0.2,
-    ...{ limit: 1 + below(20), offset: below(3), newestFirst: next() < 0.5 },
+    limit: 1 + below(20),
+    offset: below(3),
+    newestFirst: next() < 0.5,
   };
   return Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== undefined),
@@ -144,7 +165,8 @@ async function scan(store: MemoryStore, organization: OrganizationId, query: Doc
   const by = query.participantQueryType === 'Email' ? ('Email' as const) : ('Identifier' as const);
   const { from = 0, below: end = Infinity } = orderBounds(query);
   const found = rows.filter(({ key, value }) => {
-    const [facts, order] = [documentRowOf(value), key.at(-1) as number];
+    const facts = documentRowOf(value);
+    const order = key.at(-1) as number;
     const isNamed = facts.people.some(([[, identifier, email], isPending]) => {
       const text = by === 'Email' ? email : identifier;
       return (

@@ -156,7 +156,9 @@ test.serial(
       uploadId: files[1]?.id,
     };
     const id = await fixture.create([signer('Ana', 0, { prePositionedMarks: [mark] })], {
-      ...{ files, isEnvelope: true, envelopeName: 'Both' },
+      files,
+      isEnvelope: true,
+      envelopeName: 'Both',
     });
     const made = await fixture.get(id);
     t.like(made, { name: 'Both', isEnvelope: true, filename: 'Both.pdf' });

@@ -2,7 +2,8 @@ import test from 'ava';
 import { assertFieldFiles, planFields } from '../../../../actors/portal/documents/field-plans.ts';
 import type { NewField } from '../../../../contracts/portal/flow.ts';
 
-const [FIRST, SECOND] = ['7d444840-9dc0-11d1-b245-5ffdce74fad2', '8d444840-9dc0-11d1-b245-5ffdce74fad2'];
+const FIRST = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
+const SECOND = '8d444840-9dc0-11d1-b245-5ffdce74fad2';
 const PLACE = { topLeftX: 1, topLeftY: 2, width: 30, height: 10, pageNumber: 1 };
 const FIELDS: readonly NewField[] = [
   { name: 'city', uploadId: FIRST, ...PLACE },

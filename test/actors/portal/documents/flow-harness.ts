@@ -207,7 +207,16 @@ export async function portalFixture(
     if (given === undefined) await rm(root, { recursive: true, force: true });
   });
   const fixture: PortalFixture = {
-    ...{ root, portal, runtime, store, faults, tenant, mails, events, complaints, close },
+    root,
+    portal,
+    runtime,
+    store,
+    faults,
+    tenant,
+    mails,
+    events,
+    complaints,
+    close,
     async file(name = 'contract.pdf', content = contract(), contentType = 'application/pdf') {
       const sink = await portal.uploads.open();
       await sink.write(content);

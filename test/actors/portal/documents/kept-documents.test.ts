@@ -16,13 +16,11 @@ import { OURS, THEIRS } from './some-documents.ts';
 import { keptColumns, StoredDocuments } from './stored-documents.ts';
 
 const QUERIES: readonly Partial<DocumentQuery>[] = [
-  ...[
-    {},
-    { expiring: true },
-    { pendingSignature: true },
-    { status: 'Pending' as const },
-    { folders: ['f1', '-'] },
-  ],
+  {},
+  { expiring: true },
+  { pendingSignature: true },
+  { status: 'Pending' as const },
+  { folders: ['f1', '-'] },
   ...(['Name', 'Key', 'CreatorName', 'Tag', 'Any'] as const).flatMap((queryType) =>
     ['lease', 'an'].map((q) => ({ q, queryType })),
   ),
@@ -31,7 +29,9 @@ const QUERIES: readonly Partial<DocumentQuery>[] = [
     { participantQ },
     { participantQ, pendingSignature: true },
   ]),
-  ...[{ filterByDocumentType: true, documentType: 'Deed' as const }, { createdFrom: 1 }, { q: 'nowhere' }],
+  { filterByDocumentType: true, documentType: 'Deed' as const },
+  { createdFrom: 1 },
+  { q: 'nowhere' },
 ];
 const ALL = { offset: 0, limit: 100_000, total: undefined };
 
@@ -54,7 +54,8 @@ const openLmdb: typeof openTestStore = async (options) => openLmdbStore(options)
 /** Compares tables that are loaded with those that are built. @returns rows read to load them, and to build them */
 async function compare(t: ExecutionContext, folder: string, root: string, open = openTestStore) {
   const inner = await open({ folder });
-  const [store, all] = [counting(inner), counting(inner)];
+  const store = counting(inner);
+  const all = counting(inner);
   const loaded = await keptColumns(store, root);
   const built = new DocumentColumns(all, await inner.counters('documents/'));
   for (const columns of [loaded, built]) await columns.prepare(1);
@@ -76,7 +77,8 @@ async function compare(t: ExecutionContext, folder: string, root: string, open =
 }
 
 test('a table that was kept finds the same as one that is built, whatever has changed since', async (t) => {
-  const [folder, root] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
   let store = await openTestStore({ folder });
   let columns = await keptColumns(store, root);
   let documents = new StoredDocuments(store, columns, 5);
@@ -100,7 +102,9 @@ test('a table that was kept finds the same as one that is built, whatever has ch
 });
 
 test('a file that is damaged, of another moment or of another store is not used', async (t) => {
-  const [folder, root, other] = [folderFor(t), folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
+  const other = folderFor(t);
   const write = async (seed: number, keeps: boolean) => {
     const store = openLmdbStore({ folder });
     const columns = await keptColumns(store, root);
@@ -148,7 +152,8 @@ test('a file that is damaged, of another moment or of another store is not used'
 });
 
 test('a table that cannot be written leaves the earlier file', async (t) => {
-  const [folder, root] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
   const store = openLmdbStore({ folder });
   let keeps = 0;
   const columns = await keptColumns(store, root, () => {
@@ -175,7 +180,8 @@ test('a table that cannot be written leaves the earlier file', async (t) => {
 });
 
 test('after a service was killed at any moment, tables find what the rows say', async (t) => {
-  const [folder, root] = [folderFor(t), folderFor(t)];
+  const folder = folderFor(t);
+  const root = folderFor(t);
   const program = new URL('./kept-writer.js', import.meta.url).pathname;
   let fewer = 0;
   for (const [seed, rounds] of [9, 12, 5].entries()) {

@@ -76,7 +76,10 @@ export class Client {
     }));
     const user = (person: string) => ({ name: person, email: `${person.toLowerCase()}@example.org` });
     const flowActions = ['Ana', 'Bob'].map((person, step) => ({
-      ...{ type: 'Signer', step, user: user(person), allowElectronicSignature: true },
+      type: 'Signer',
+      step,
+      user: user(person),
+      allowElectronicSignature: true,
       ...more,
     }));
     const made = await this.call<{ documentId: string }[]>('POST', '/api/documents', { files, flowActions });

@@ -13,10 +13,8 @@ test.serial('a link is invalid once its participant has another address', async 
   const { signing } = fixture.portal;
   const id = await fixture.create([signer('Ana'), approver('Bob')]);
   const [ana, bob] = (await fixture.get(id)).flowActions;
-  const [anas, bobs] = [
-    await fixture.ticket(id, 'ana@example.org'),
-    await fixture.ticket(id, 'bob@example.org'),
-  ];
+  const anas = await fixture.ticket(id, 'ana@example.org');
+  const bobs = await fixture.ticket(id, 'bob@example.org');
   const edit = (flowActionId: string, participantEmailAddress: string) =>
     fixture.portal.documentEdits.editFlow(fixture.tenant, id, {
       editedFlowActions: [{ flowActionId, participantEmailAddress }],

@@ -56,7 +56,9 @@ export function documentsBy(next: () => number) {
       confirmations: [],
     }));
     const context = {
-      ...{ order, actions, tags },
+      order,
+      actions,
+      tags,
       id: idOf(order),
       name: oneOf(['Lease', 'LEASE 2', 'Größe', 'contract.pdf']),
       key: `KEY${order.toString(36).toUpperCase()}LEASE`,
@@ -65,13 +67,20 @@ export function documentsBy(next: () => number) {
       folderId: oneOf(FOLDERS),
       type: oneOf(['Deed', null]),
       ...(externalId !== undefined && { externalId }),
-      ...{ creationDate: order, updateDate: order, made: [], parts: [], accepted: [], reservations: [] },
-      ...{ attachments: [], file: { blob: blob() }, current: blob(), signatures: null, isEnvelope: false },
-      ...{
-        processingError: null,
-        expirationDate: oneOf([null, order + 5, 900 - order]),
-        statusBefore: oneOf(['Pending', 'Concluded']),
-      },
+      creationDate: order,
+      updateDate: order,
+      made: [],
+      parts: [],
+      accepted: [],
+      reservations: [],
+      attachments: [],
+      file: { blob: blob() },
+      current: blob(),
+      signatures: null,
+      isEnvelope: false,
+      processingError: null,
+      expirationDate: oneOf([null, order + 5, 900 - order]),
+      statusBefore: oneOf(['Pending', 'Concluded']),
     };
     return { id: context.id, state: oneOf(STATES), context } as unknown as DocumentActor;
   }

@@ -22,12 +22,10 @@ export async function keptColumns(
   uuid: () => string = randomUUID,
 ): Promise<DocumentColumns> {
   return new DocumentColumns(store, await store.counters('documents/'), {
-    ...{
-      root,
-      atLeast: 1,
-      ids: { uuid },
-      clock: { after: () => () => {}, now: () => Date.now() },
-    },
+    root,
+    atLeast: 1,
+    ids: { uuid },
+    clock: { after: () => () => {}, now: () => Date.now() },
   });
 }
 
@@ -80,7 +78,8 @@ export class StoredDocuments {
   async #write(actor: DocumentActor): Promise<void> {
     const { order } = actor.context;
     const before = this.#stored.get(order);
-    const [was, is] = [factsOf(before?.actor), factsOf(actor)];
+    const was = factsOf(before?.actor);
+    const is = factsOf(actor);
     const counters: Record<string, number> = { ...is.counters };
     for (const [name, by] of Object.entries(was.counters)) counters[name] = (counters[name] ?? 0) - by;
     const texts = new Map(

@@ -17,7 +17,9 @@ test('the names of actions are read once for all tags of a file', (t) => {
   } as unknown as NewFlowAction;
   const place = { topLeftX: 10, topLeftY: 10, width: 80, height: 12, pageNumber: 1 };
   const tags = Array.from({ length: MAX_TEXT_TAGS / 5 }, (_, index) => ({
-    ...{ text: `text:buyer:field ${index}`, place, cover: place },
+    text: `text:buyer:field ${index}`,
+    place,
+    cover: place,
   }));
   const plans: readonly ActionPlan[] = [plan('a1', { allowElectronicSignature: true })];
   const { actions } = withTextTags(plans, [input], tags, { ids: systemIds, uploadId: undefined });

@@ -78,7 +78,9 @@ test.serial('an attempt of a dead node holds the draft for 30 s at most', async 
 async function untilBoth(status: string): Promise<void> {
   await until(async () => {
     const { items } = await fixture.portal.documents.list(fixture.tenant, {
-      ...{ limit: 2, offset: 0, newestFirst: true },
+      limit: 2,
+      offset: 0,
+      newestFirst: true,
     });
     return items.every((document) => document.status === status) ? true : undefined;
   });

@@ -71,7 +71,9 @@ async function until(
 
 async function documents(fixture: PortalFixture) {
   const { items } = await fixture.portal.documents.list(fixture.tenant, {
-    ...{ limit: 100, offset: 0, newestFirst: false },
+    limit: 100,
+    offset: 0,
+    newestFirst: false,
   });
   const found = await Promise.all(items.map(({ id }) => fixture.get(id)));
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -83,7 +85,9 @@ test.serial(
     const fixture = await portalFixture(t);
     const begun = await fixture.portal.generations.create(fixture.tenant, {
       ...(await wanted(fixture)),
-      ...{ newFolderName: 'Letters', type: 'Deed', notifiedEmails: ['all@example.org'] },
+      newFolderName: 'Letters',
+      type: 'Deed',
+      notifiedEmails: ['all@example.org'],
     });
     t.like(begun, { totalDocumentsCount: 2, completedCount: 0, type: 'Deed', error: null });
     t.true(begun.status === 'Pending' || begun.status === 'Init', begun.status);
@@ -138,8 +142,10 @@ test.serial(
 test.serial('a template in markup stays markup, with escaped values', async (t) => {
   const fixture = await portalFixture(t);
   const request = await wanted(fixture, {
-    ...{ template: '<p>{{name}}</p>', name: 'p.xml', templateType: 'application/xml' },
-    ...{ data: JSON.stringify([{ name: 'A <&> B\u0001', 'e-mail': 'a@example.org', number: 7 }]) },
+    template: '<p>{{name}}</p>',
+    name: 'p.xml',
+    templateType: 'application/xml',
+    data: JSON.stringify([{ name: 'A <&> B\u0001', 'e-mail': 'a@example.org', number: 7 }]),
     dataType: 'application/json',
   });
   const { id } = await fixture.portal.generations.create(fixture.tenant, request);
@@ -362,7 +368,8 @@ test.serial('a generation with an invalid row is refused before a document is ma
   await refusedAs(t, 'UploadNotFound', generations.create(fixture.tenant, request));
   t.deepEqual(await documents(fixture), []);
   const { totalCount } = await fixture.portal.folders.list(fixture.tenant, {
-    ...{ limit: 1, offset: 0 },
+    limit: 1,
+    offset: 0,
   });
   t.is(totalCount, 0);
 });

@@ -75,7 +75,9 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
       sendMail: sendMailHandler({
-        ...{ mailer, store, trouble },
+        mailer,
+        store,
+        trouble,
         gateway: options.gateway,
         caller: createHttpWebhookCaller({
           // Real calls need real time.

@@ -212,7 +212,8 @@ test('a picture is drawn in a mark', async (t) => {
     const text = (await seenText(path)).map((one) => one.text);
     return { page, text };
   };
-  const [without, withOne] = [await drawn(undefined), await drawn(FOUR_COLOURS)];
+  const without = await drawn(undefined);
+  const withOne = await drawn(FOUR_COLOURS);
   t.not(without.page, withOne.page);
   t.true(withOne.text.includes('Ana'));
 });

@@ -74,11 +74,13 @@ test('documents, deliveries and e-mails are counted in the interval of their cre
     async () => ['one', 'two'],
   );
   t.deepEqual(await activity.activity(4 * HOUR, 4), {
-    ...{ since: NOW - 4 * HOUR, interval: HOUR },
+    since: NOW - 4 * HOUR,
+    interval: HOUR,
     documents: { created: [1, 0, 0, 2], concluded: [1, 0, 0, 0], refused: [0, 0, 0, 1] },
     webhooks: { delivered: [0, 2, 0, 0], failed: [0, 0, 0, 1] },
     mails: { sent: [1, 0, 0, 0], failed: [0, 0, 1, 0] },
-    ...{ complete: true, incomplete: [] },
+    complete: true,
+    incomplete: [],
   });
 });
 

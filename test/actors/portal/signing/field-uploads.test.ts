@@ -73,15 +73,18 @@ test.serial('the participants of a document upload at most 800 MB together', asy
     const made = await fixture.runtime.system.create(
       { kind: UPLOAD, id: crypto.randomUUID() },
       {
-        ...{ organizationId: fixture.tenant.organization.id, applicationId: null },
-        ...{
-          participant: {
-            documentId: id,
-            flowActionId: flowActionId as FlowActionId,
-            userId: (user?.id ?? '') as UserId,
-          },
+        organizationId: fixture.tenant.organization.id,
+        applicationId: null,
+        participant: {
+          documentId: id,
+          flowActionId: flowActionId as FlowActionId,
+          userId: (user?.id ?? '') as UserId,
         },
-        ...{ name: 'a.png', contentType: 'image/png', blob, md5: '', createdAt: Date.now() },
+        name: 'a.png',
+        contentType: 'image/png',
+        blob,
+        md5: '',
+        createdAt: Date.now(),
       },
     );
     if (made.accepted) await made.durable;
@@ -105,7 +108,8 @@ const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
 for (const [name, end] of Object.entries(ENDS))
   test.serial(`the ${name} of a document ends what its participants uploaded`, async (t) => {
     const make = () => fixture.create([signer('Ana', 1, { fields: FIELDS })]);
-    const [id, other] = [await make(), await make()];
+    const id = await make();
+    const other = await make();
     const { id: unsigned } = await attach(await ticketFor(id));
     const { id: kept } = await attach(await ticketFor(other));
     await end(id);
@@ -182,12 +186,18 @@ test.serial(
 test.serial('each upload of an ended document is asked once to end', async (t) => {
   const id = await fixture.create([signer('Ana')]);
   const participant = {
-    ...{ documentId: id, userId: crypto.randomUUID() as UserId },
+    documentId: id,
+    userId: crypto.randomUUID() as UserId,
     flowActionId: crypto.randomUUID() as FlowActionId,
   };
   const upload = {
-    ...{ organizationId: fixture.tenant.organization.id, applicationId: null, participant, md5: '' },
-    ...{ name: 'a.png', contentType: 'image/png', createdAt: Date.now() },
+    organizationId: fixture.tenant.organization.id,
+    applicationId: null,
+    participant,
+    md5: '',
+    name: 'a.png',
+    contentType: 'image/png',
+    createdAt: Date.now(),
     blob: { sha256: 'cd'.repeat(32), length: 1 },
   };
   const making = Array.from({ length: 150 }, () =>

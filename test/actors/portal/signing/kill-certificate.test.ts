@@ -18,7 +18,8 @@ async function signWithKey(client: Client, id: string): Promise<boolean> {
   const { flowActions } = await client.detail(id);
   const flowActionId = flowActions.find(({ status }) => status === 'Pending')?.id;
   const started = await client.call<Started>('POST', `${path}/certificate`, {
-    ...{ flowActionId, certificate: certificate.toString('base64') },
+    flowActionId,
+    certificate: certificate.toString('base64'),
     signaturePosition: { topLeftX: 10, topLeftY: 10, width: 100, height: 40, pageNumber: 1 },
   });
   if (started === undefined) return false;

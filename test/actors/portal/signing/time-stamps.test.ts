@@ -92,7 +92,9 @@ test.serial('a signature with a certificate of the participant has the level of 
     await fixture.until(id, ({ status }) => status === 'Concluded');
     const path = await fixture.signedFile(id);
     const report = await validateFile({
-      ...{ format: 'Pades' as const, path, at: Date.now() },
+      format: 'Pades' as const,
+      path,
+      at: Date.now(),
       trust: { anchors: [root.certificate], intermediates: [issuing.certificate], revocation: 'none' },
     });
     const warnings = validationResults.warnings.map(({ type }) => type);

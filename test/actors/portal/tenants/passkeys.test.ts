@@ -17,8 +17,12 @@ const COSE = Buffer.concat([
   Buffer.from(jwk.y ?? '', 'base64url'),
 ]);
 const passkey = {
-  ...{ id: Buffer.from('credential').toString('base64url'), publicKey: COSE.toString('base64url') },
-  ...{ counter: 3, transports: [], name: 'Key', addedAt: 1 },
+  id: Buffer.from('credential').toString('base64url'),
+  publicKey: COSE.toString('base64url'),
+  counter: 3,
+  transports: [],
+  name: 'Key',
+  addedAt: 1,
 };
 /** Bits of authenticator data: the person was there, and was verified. */
 const PRESENT = 1;
@@ -45,7 +49,9 @@ function answer({ challenge, ...given }: Answer): string {
     .update(hash('sha256', clientData, 'buffer'))
     .sign(privateKey);
   return JSON.stringify({
-    ...{ id: passkey.id, rawId: passkey.id, type: 'public-key' },
+    id: passkey.id,
+    rawId: passkey.id,
+    type: 'public-key',
     response: {
       clientDataJSON: clientData.toString('base64url'),
       authenticatorData: data.toString('base64url'),
@@ -88,15 +94,24 @@ function created(challenge: string, fmt: string, statement: string): string {
     hash('sha256', 'sign.example.org', 'buffer'),
     // With a credential: no counter, no model, the length of the id.
     Buffer.of(PRESENT | VERIFIED | 0x40, 0, 0, 0, 0, ...Buffer.alloc(16), 0, id.length),
-    ...[id, COSE],
+    id,
+    COSE,
   ]);
   const text = (given: string) => Buffer.concat([Buffer.of(0x60 | given.length), Buffer.from(given)]);
   const object = Buffer.concat([
-    ...[Buffer.of(0xa3), text('fmt'), text(fmt), text('attStmt'), Buffer.from(statement, 'hex')],
-    ...[text('authData'), Buffer.of(0x58, data.length), data],
+    Buffer.of(0xa3),
+    text('fmt'),
+    text(fmt),
+    text('attStmt'),
+    Buffer.from(statement, 'hex'),
+    text('authData'),
+    Buffer.of(0x58, data.length),
+    data,
   ]);
   return JSON.stringify({
-    ...{ id: passkey.id, rawId: passkey.id, type: 'public-key' },
+    id: passkey.id,
+    rawId: passkey.id,
+    type: 'public-key',
     response: {
       clientDataJSON: clientData.toString('base64url'),
       attestationObject: object.toString('base64url'),

@@ -14,7 +14,10 @@ import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/t
 import { portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
 const COMPANY: PortalProvider = {
-  ...{ name: 'company', organization: 'Acme', createUsers: true, domains: ['example.com'] },
+  name: 'company',
+  organization: 'Acme',
+  createUsers: true,
+  domains: ['example.com'],
   roles: [{ group: '*', role: 'Sender' }],
 };
 /** It speaks for no domain in particular. */
@@ -44,7 +47,9 @@ async function fixture(t: ExecutionContext) {
       count += 1;
       const subject = `s${count}`;
       const outcome = await providerSignIn.signIn(provider, {
-        ...{ issuer: 'https://idp.example', subject, groups: [] },
+        issuer: 'https://idp.example',
+        subject,
+        groups: [],
         ...person,
       });
       return outcome.kind === 'refused' ? outcome.why : outcome.kind;

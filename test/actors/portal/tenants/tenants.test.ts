@@ -42,7 +42,8 @@ test('a key is matched whole and exactly, and identifies its application and org
 
 test('operators list the keys of all organizations, first to expire first, without secret data', async (t) => {
   const it = portalStoreFixture(t);
-  const [one, two] = [await application(it, 'One'), await application(it, 'Two')];
+  const one = await application(it, 'One');
+  const two = await application(it, 'Two');
   const soon = it.clock.now() + 3_600_000;
   await it.administration.createSecret(one.organization, one.id);
   const { id, key } = await it.administration.createSecret(two.organization, two.id, { expiresAt: soon });
@@ -50,8 +51,13 @@ test('operators list the keys of all organizations, first to expire first, witho
   t.true(complete);
   t.is(items.length, 2);
   t.like(items[0], {
-    ...{ id, organization: 'Two Org', application: 'Two', expiresAt: soon, expiry: 'soon' },
-    ...{ lastUsedAt: null, limited: false },
+    id,
+    organization: 'Two Org',
+    application: 'Two',
+    expiresAt: soon,
+    expiry: 'soon',
+    lastUsedAt: null,
+    limited: false,
   });
   t.like(items[1], { organization: 'One Org', expiry: 'never' });
   t.false(JSON.stringify(items).includes((key.split('|')[1] ?? '').slice(0, 8)));

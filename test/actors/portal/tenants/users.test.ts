@@ -44,7 +44,8 @@ const NO_GRANTS = { of: () => Promise.resolve(undefined) };
 test('an organization has two exports of sign-ins at once, and the refusal says when to try again', async (t) => {
   const { runtime, store, clock } = usersFixture(t);
   const sessions = new UserSessions({ system: runtime.system, store, clock });
-  const [first, second] = [sessions.export(A, 0), sessions.export(A, 0)];
+  const first = sessions.export(A, 0);
+  const second = sessions.export(A, 0);
   await Promise.all([first.next(), second.next()]);
   const refused = await t.throwsAsync(sessions.export(A, 0).next());
   t.like(refused, { code: 'TooManyRequests', retryAfterSeconds: 30 });

@@ -179,7 +179,8 @@ test('a file that the store does not let be removed holds no other', async (t) =
     [refused?.key ?? ''],
   );
   t.deepEqual(await it.blobs.sweep(it.store), {
-    ...{ removed: 0, bytes: 0 },
+    removed: 0,
+    bytes: 0,
     refusal: 'bucket b refuses s3:DeleteObject (AccessDenied)',
   });
 });

@@ -11,13 +11,19 @@ test('a key and a session of one node count on the other, and their end outlives
   const cluster = await startCluster(t);
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());
-  const [rootOfA, rootOfB, keys] = [await temporaryRoot(t), await temporaryRoot(t), await temporaryRoot(t)];
+  const rootOfA = await temporaryRoot(t);
+  const rootOfB = await temporaryRoot(t);
+  const keys = await temporaryRoot(t);
   const start = (node: string, root: string, settings: { readonly [key: string]: string } = {}) =>
     Service.startOne(t, {
       root,
       settings: {
-        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Runtime:NodeName': node },
-        ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Runtime:Shards': 1 },
+        'Runtime:Store': 'postgres',
+        'Runtime:Postgres:Url': cluster.url,
+        'Runtime:NodeName': node,
+        'Runtime:Postgres:PoolSize': 4,
+        'Runtime:LeaseSeconds': 2,
+        'Runtime:Shards': 1,
         ...settings,
       },
     });
@@ -38,7 +44,8 @@ test('a key and a session of one node count on the other, and their end outlives
   const make = async (name: string) => ({
     'X-API-Key': (await change(a, '/api/keys', { name, scopes: ['read'] })).secret,
   });
-  const [kept, revoked] = [await make('kept'), await make('revoked')];
+  const kept = await make('kept');
+  const revoked = await make('revoked');
   t.deepEqual([await statusOf(b, kept), await statusOf(b, revoked)], [200, 200]);
   const apiKey = await a.key();
   const begin = async (node: Service) => {
@@ -46,7 +53,8 @@ test('a key and a session of one node count on the other, and their end outlives
     t.is(answer.status, 302, answer.text);
     return { Cookie: cookie };
   };
-  const [ended, other] = [await begin(a), await begin(b)];
+  const ended = await begin(a);
+  const other = await begin(b);
   t.deepEqual([await statusOf(b, ended), await statusOf(a, other)], [200, 200]);
 
   await change(a, '/api/keys/revoked/revoke');

@@ -14,7 +14,9 @@ async function connected({ endpoint, region, accessKeyId, secretAccessKey }: Buc
   const library = await import('@aws-sdk/client-s3');
   client ??= new library.S3Client({
     ...(endpoint !== undefined && { endpoint }),
-    ...{ region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } },
+    region,
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
   });
   return { ...library, s3: client };
 }
@@ -30,7 +32,8 @@ export async function bringFiles(bucket: Bucket, root: string): Promise<string> 
     for (let token: string | undefined, isLast = false; !isLast; ) {
       const page: ListObjectsV2CommandOutput = await s3.send(
         new ListObjectsV2Command({
-          ...{ Bucket: bucket.bucket, Prefix: `${start}${folder}/` },
+          Bucket: bucket.bucket,
+          Prefix: `${start}${folder}/`,
           ...(token !== undefined && { ContinuationToken: token }),
         }),
       );

@@ -40,8 +40,11 @@ test('a part of an object is never taken from a server that sends the whole', as
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const buckets = new InputBuckets(
     {
-      ...{ endpoint, region: 'us-east-1', forcePathStyle: true },
-      ...{ accessKeyId: 'id', secretAccessKey: 'secret' },
+      endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      accessKeyId: 'id',
+      secretAccessKey: 'secret',
     },
     { clock: systemClock, log: { warn: () => {} } },
   );

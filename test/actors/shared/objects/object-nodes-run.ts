@@ -24,8 +24,11 @@ const cluster = await startServer();
 if (cluster === undefined || (server === undefined && !values.shared))
   throw new Error('PostgreSQL 15 or newer, or radosgw, is missing.');
 const report = await runNodes(t, {
-  ...{ url: cluster.url, bucket: await server?.bucket(), nodes: Number(values.nodes) },
-  ...{ requests: Number(values.requests), kills: Number(values.kills) },
+  url: cluster.url,
+  bucket: await server?.bucket(),
+  nodes: Number(values.nodes),
+  requests: Number(values.requests),
+  kills: Number(values.kills),
   say: console.log,
 });
 for (const task of tasks.reverse()) await task();

@@ -64,14 +64,20 @@ export class Nodes {
     this.all[at] = await Service.startOne(this.t, {
       root,
       settings: {
-        ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': url, 'Runtime:NodeName': `node-${at}` },
-        ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': LEASE_SECONDS, 'Runtime:Shards': 1 },
+        'Runtime:Store': 'postgres',
+        'Runtime:Postgres:Url': url,
+        'Runtime:NodeName': `node-${at}`,
+        'Runtime:Postgres:PoolSize': 4,
+        'Runtime:LeaseSeconds': LEASE_SECONDS,
+        'Runtime:Shards': 1,
         ...(bucket && {
-          ...{ 'Storage:Objects:Kind': 'S3', 'Storage:Objects:S3:ForcePathStyle': true },
-          ...{ 'Storage:Objects:S3:Endpoint': bucket.endpoint ?? '' },
-          ...{ 'Storage:Objects:S3:Bucket': bucket.bucket, 'Storage:Objects:S3:Prefix': bucket.prefix },
-          ...{ 'Storage:Objects:S3:AccessKeyId': bucket.accessKeyId ?? '' },
-          ...{ 'Storage:Objects:S3:SecretAccessKey': bucket.secretAccessKey ?? '' },
+          'Storage:Objects:Kind': 'S3',
+          'Storage:Objects:S3:ForcePathStyle': true,
+          'Storage:Objects:S3:Endpoint': bucket.endpoint ?? '',
+          'Storage:Objects:S3:Bucket': bucket.bucket,
+          'Storage:Objects:S3:Prefix': bucket.prefix,
+          'Storage:Objects:S3:AccessKeyId': bucket.accessKeyId ?? '',
+          'Storage:Objects:S3:SecretAccessKey': bucket.secretAccessKey ?? '',
         }),
       },
     });
@@ -202,7 +208,11 @@ export async function runNodes(t: Fixture, options: NodesOptions): Promise<Nodes
     failed = now;
   }
   return {
-    ...{ acknowledged: acknowledged.size, refused, kills: killed, retried, rate },
+    acknowledged: acknowledged.size,
+    refused,
+    kills: killed,
+    retried,
+    rate,
     ...(await compare(first, acknowledged, bucket)),
   };
 }

@@ -16,7 +16,9 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '90' },
   },
 });
-const [count, rounds, requests] = [Number(values.nodes), Number(values.rounds), Number(values.requests)];
+const count = Number(values.nodes);
+const rounds = Number(values.rounds);
+const requests = Number(values.requests);
 
 /** Milliseconds of a tick of /proc. */
 const TICK_MS = 10;

@@ -145,8 +145,16 @@ rgw data = ${folder}/rgw
     const keys = { accessKeyId: `AK${id}`, secretAccessKey: `SK${id}` };
     await run('radosgw-admin', [
       ...conf,
-      ...['user', 'create', '--uid', id, '--display-name', id],
-      ...['--access-key', keys.accessKeyId, '--secret-key', keys.secretAccessKey],
+      'user',
+      'create',
+      '--uid',
+      id,
+      '--display-name',
+      id,
+      '--access-key',
+      keys.accessKeyId,
+      '--secret-key',
+      keys.secretAccessKey,
     ]);
     return keys;
   };
@@ -154,7 +162,10 @@ rgw data = ${folder}/rgw
   const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials: owner });
   t.teardown(() => client.destroy());
   return {
-    ...{ endpoint, osd, addUser, pids: children.map(({ pid }) => pid ?? 0) },
+    endpoint,
+    osd,
+    addUser,
+    pids: children.map(({ pid }) => pid ?? 0),
     client: () => client,
     async bucket() {
       const bucket = `b-${randomUUID()}`;

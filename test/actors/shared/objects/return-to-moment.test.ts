@@ -59,14 +59,22 @@ test('database and bucket return to a moment, and the work of that moment goes o
     .send(new PutBucketVersioningCommand({ Bucket: bucket.bucket, VersioningConfiguration: versions }));
 
   const settingsFor = (url: string) => ({
-    ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': url, 'Runtime:NodeName': 'node-1' },
-    ...{ 'Runtime:LeaseSeconds': 2, 'Runtime:Shards': 1, 'Portal:Enabled': true },
-    ...{ 'Portal:Bootstrap:Organization': 'Acme', 'Portal:Bootstrap:Application': 'App' },
-    ...{ 'Portal:Bootstrap:Secret': SECRET, 'Storage:Objects:Kind': 'S3' },
-    ...{ 'Storage:Objects:S3:Endpoint': bucket.endpoint, 'Storage:Objects:S3:ForcePathStyle': true },
-    ...{ 'Storage:Objects:S3:Bucket': bucket.bucket, 'Storage:Objects:S3:Prefix': 'portal' },
-    ...{ 'Storage:Objects:S3:AccessKeyId': bucket.accessKeyId ?? '' },
-    ...{ 'Storage:Objects:S3:SecretAccessKey': bucket.secretAccessKey ?? '' },
+    'Runtime:Store': 'postgres',
+    'Runtime:Postgres:Url': url,
+    'Runtime:NodeName': 'node-1',
+    'Runtime:LeaseSeconds': 2,
+    'Runtime:Shards': 1,
+    'Portal:Enabled': true,
+    'Portal:Bootstrap:Organization': 'Acme',
+    'Portal:Bootstrap:Application': 'App',
+    'Portal:Bootstrap:Secret': SECRET,
+    'Storage:Objects:Kind': 'S3',
+    'Storage:Objects:S3:Endpoint': bucket.endpoint,
+    'Storage:Objects:S3:ForcePathStyle': true,
+    'Storage:Objects:S3:Bucket': bucket.bucket,
+    'Storage:Objects:S3:Prefix': 'portal',
+    'Storage:Objects:S3:AccessKeyId': bucket.accessKeyId ?? '',
+    'Storage:Objects:S3:SecretAccessKey': bucket.secretAccessKey ?? '',
   });
   /** Runs documented commands with the places of this test. */
   const shell = (text: string, env: Readonly<Record<string, string>> = {}) =>
@@ -76,7 +84,9 @@ test('database and bucket return to a moment, and the work of that moment goes o
       { cwd: place, env: { ...process.env, DATABASE_URL: old.url, ...env } },
     );
   const signers = ['ann', 'bob'].map((name, at) => ({
-    ...{ type: 'Signer', step: at + 1, allowElectronicSignature: true },
+    type: 'Signer',
+    step: at + 1,
+    allowElectronicSignature: true,
     user: { name, email: `${name}@example.com`, identifier: name },
   }));
   const clientOf = (service: Service) => new Client(service.portalUrl, `App|${SECRET}`);

@@ -73,8 +73,14 @@ test('an output is never put without its condition, whatever the server says mea
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   const objects = await open({
-    ...{ endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', bucket: 'bucket', prefix: '' },
-    ...{ accessKeyId: 'id', secretAccessKey: 'secret', forcePathStyle: true, serverSideEncryption: false },
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'us-east-1',
+    bucket: 'bucket',
+    prefix: '',
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
+    forcePathStyle: true,
+    serverSideEncryption: false,
   });
   const put = objects.put('batch/output/a', fileOf(t, Buffer.from('a')), { owner: 'job-1' });
   await t.throwsAsync(put, { message: /s3:PutObject/ });
@@ -251,8 +257,11 @@ onServer('a wrong secret and each missing right are named', async (t, server) =>
 
   const guest = await server.addUser('guest');
   const RIGHTS = [
-    ...['GetObject', 'ListBucket', 'ListBucketMultipartUploads'],
-    ...['AbortMultipartUpload', 'DeleteObject'],
+    'GetObject',
+    'ListBucket',
+    'ListBucketMultipartUploads',
+    'AbortMultipartUpload',
+    'DeleteObject',
   ];
   let passed = 0;
   const clock: typeof systemClock = Object.create(systemClock, {
@@ -390,8 +399,13 @@ test('a request that gets no answer is repeated in the time that is left', async
   const clock = new SimulatedClock(Date.now());
   const objects = await open(
     {
-      ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'r', bucket: 'b' },
-      ...{ prefix: '', accessKeyId: 'a', secretAccessKey: 's', forcePathStyle: true },
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: 'r',
+      bucket: 'b',
+      prefix: '',
+      accessKeyId: 'a',
+      secretAccessKey: 's',
+      forcePathStyle: true,
       serverSideEncryption: false,
     },
     { clock, timeout: 2_000 },
@@ -442,14 +456,14 @@ test('while a store hangs, one put at a time tries it and all others are refused
   const clock = new SimulatedClock();
   const objects = await open(
     {
-      ...{ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, region: 'r', bucket: 'b' },
-      ...{
-        prefix: '',
-        accessKeyId: 'a',
-        secretAccessKey: 's',
-        forcePathStyle: true,
-        serverSideEncryption: false,
-      },
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: 'r',
+      bucket: 'b',
+      prefix: '',
+      accessKeyId: 'a',
+      secretAccessKey: 's',
+      forcePathStyle: true,
+      serverSideEncryption: false,
     },
     { clock, timeout: 10_000 },
   );
@@ -487,9 +501,13 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
   const secret = 'ab'.repeat(32);
   const { endpoint, bucket, accessKeyId, secretAccessKey } = await server.bucket();
   const common = {
-    ...{ 'Runtime:Store': 'postgres', 'Runtime:Postgres:Url': cluster.url, 'Storage:Objects:Kind': 'S3' },
-    ...{ 'Storage:Objects:S3:Endpoint': endpoint, 'Storage:Objects:S3:Bucket': bucket },
-    ...{ 'Storage:Objects:S3:AccessKeyId': accessKeyId ?? '', 'Storage:Objects:S3:ForcePathStyle': true },
+    'Runtime:Store': 'postgres',
+    'Runtime:Postgres:Url': cluster.url,
+    'Storage:Objects:Kind': 'S3',
+    'Storage:Objects:S3:Endpoint': endpoint,
+    'Storage:Objects:S3:Bucket': bucket,
+    'Storage:Objects:S3:AccessKeyId': accessKeyId ?? '',
+    'Storage:Objects:S3:ForcePathStyle': true,
     'Storage:Objects:S3:SecretAccessKey': secretAccessKey ?? '',
   };
   let keys: string | undefined;
@@ -501,9 +519,13 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
       root,
       ...(faults !== undefined && { faults }),
       settings: {
-        ...{ ...common, 'Runtime:NodeName': name },
-        ...{ 'Runtime:Postgres:PoolSize': 4, 'Runtime:LeaseSeconds': 2, 'Portal:Enabled': true },
-        ...{ 'Portal:Bootstrap:Organization': 'Acme', 'Portal:Bootstrap:Application': 'App' },
+        ...common,
+        'Runtime:NodeName': name,
+        'Runtime:Postgres:PoolSize': 4,
+        'Runtime:LeaseSeconds': 2,
+        'Portal:Enabled': true,
+        'Portal:Bootstrap:Organization': 'Acme',
+        'Portal:Bootstrap:Application': 'App',
         'Portal:Bootstrap:Secret': secret,
       },
     });

@@ -223,7 +223,8 @@ test('a tagged PDF is rendered unchanged, apart from the signature', async (t) =
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(tagged('/K 31 0 R', ''), { ...VISIBLE, lines: [] });
   t.is(shown(await inspect(signed.output)).widget['/TU'], 'u:Signature');
-  const [before, after] = [await picture('pdftoppm', signed.input), await picture('pdftoppm', signed.output)];
+  const before = await picture('pdftoppm', signed.input);
+  const after = await picture('pdftoppm', signed.output);
   const [left = 0, bottom = 0, right = 0, top = 0] = difference(before, after) ?? [];
   t.true(left >= 20 && bottom >= 20 && right <= 184 && top <= 64);
 });

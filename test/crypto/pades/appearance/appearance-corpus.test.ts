@@ -31,7 +31,8 @@ test('every kind of PDF takes two visible signatures', async (t) => {
     const verdicts = (await pdfsig(signed.output, pki())).filter(({ type }) => type !== '');
     t.deepEqual([...verdicts.map(({ ok }) => ok)], [true], recipe.name);
     if (file.mutool !== false) t.is((await mutool(signed.output)).filter((one) => one.unchanged).length, 1);
-    const [before, after] = [await qpdf(input), await qpdf(signed.output)];
+    const before = await qpdf(input);
+    const after = await qpdf(signed.output);
     t.true(after.exit <= before.exit, `${recipe.name}: ${after.text}`);
 
     const source = openSource(sign(signed.output).output);

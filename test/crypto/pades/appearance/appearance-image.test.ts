@@ -186,7 +186,8 @@ test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async 
     const signed = signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image });
     for (const viewer of VIEWERS) {
       const shown = await picture(viewer, signed.output);
-      const [left, right] = [shown.at(30, 80), shown.at(106, 80)];
+      const left = shown.at(30, 80);
+      const right = shown.at(106, 80);
       const what = `${name}: ${viewer} shows ${left} and ${right}`;
       if (name === 'grey') {
         t.true(isNear(left, [0, 0, 0], 12) && isNear(right, [255, 255, 255], 12), what);
@@ -218,7 +219,8 @@ test('a JPEG is turned as its metadata says, and the metadata is left out', asyn
     t.false(readFileSync(signed.output).includes('Place of Ana'));
     for (const viewer of VIEWERS) {
       const shown = await picture(viewer, signed.output);
-      const [x, y] = [RECTANGLE.left + RECTANGLE.width / 2, RECTANGLE.bottom + RECTANGLE.height / 2];
+      const x = RECTANGLE.left + RECTANGLE.width / 2;
+      const y = RECTANGLE.bottom + RECTANGLE.height / 2;
       const off = RECTANGLE.height / 4;
       const seen = {
         left: isRed(shown.at(x - off, y + off)) && isRed(shown.at(x - off, y - off)),

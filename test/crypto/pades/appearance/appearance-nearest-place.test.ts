@@ -11,12 +11,17 @@ import { contract } from '../validation/attack-files.ts';
 function rectOf(t: ExecutionContext, place: Required<SignatureAppearance>['place']): readonly number[] {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-place-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const [input, output] = [join(folder, 'in.pdf'), join(folder, 'out.pdf')];
+  const input = join(folder, 'in.pdf');
+  const output = join(folder, 'out.pdf');
   const pdf = contract();
   writeFileSync(input, pdf);
   const appearance = { place, lines: ['Signed'] };
   signFile({
-    ...{ format: 'Pades', input, output, signer: pki().signer('p-256'), at: Date.now() },
+    format: 'Pades',
+    input,
+    output,
+    signer: pki().signer('p-256'),
+    at: Date.now(),
     pades: { fieldName: 'Here', appearance },
   });
   const added = readFileSync(output).subarray(pdf.length).toString('latin1');

@@ -78,7 +78,8 @@ export async function picture(viewer: Viewer, pdf: string, page = 1, dpi = 72): 
   const bytes = readFileSync(`${out}.ppm`);
   const header = /^P6\s(?:#[^\n]*\n)*(\d+)\s+(\d+)\s+255\s/.exec(bytes.toString('latin1', 0, 200));
   if (header === null) throw new Error('no picture');
-  const [width, height] = [Number(header[1]), Number(header[2])];
+  const width = Number(header[1]);
+  const height = Number(header[2]);
   return {
     width,
     height,
@@ -95,7 +96,10 @@ export function difference(
   other: Picture,
 ): readonly [number, number, number, number] | undefined {
   if (one.width !== other.width || one.height !== other.height) return [-1, -1, -1, -1];
-  let [left, bottom, right, top] = [one.width, one.height, 0, 0];
+  let left = one.width;
+  let bottom = one.height;
+  let right = 0;
+  let top = 0;
   for (let y = 0; y < one.height; y++) {
     for (let x = 0; x < one.width; x++) {
       if (isNear(one.at(x, y), other.at(x, y))) continue;
@@ -182,7 +186,9 @@ function rows(shape: PngShape, left: number, top: number, across: number, down: 
     );
     const filter = out.length % 5;
     const filtered = row.map((value, at) => {
-      const [a, b, c] = [row[at - step] ?? 0, above?.[at] ?? 0, above?.[at - step] ?? 0];
+      const a = row[at - step] ?? 0;
+      const b = above?.[at] ?? 0;
+      const c = above?.[at - step] ?? 0;
       const nearest = [a, b, c].reduce((best, next) =>
         Math.abs(a + b - c - next) < Math.abs(a + b - c - best) ? next : best,
       );

@@ -104,10 +104,8 @@ async function drawnIn(
   rectangle: typeof RECTANGLE,
 ): Promise<{ readonly width: number; readonly height: number }> {
   const signed = signVisibly(put(empty()), { page: 1, rectangle, lines });
-  const [before, after] = [
-    await picture('mutool', signed.input, 1, 144),
-    await picture('mutool', signed.output, 1, 144),
-  ];
+  const before = await picture('mutool', signed.input, 1, 144);
+  const after = await picture('mutool', signed.output, 1, 144);
   const box = (difference(before, after) ?? [0, 0, 0, 0]).map((value) => value / 2);
   const [left = 0, bottom = 0, right = 0, top = 0] = box;
   t.true(
@@ -170,7 +168,8 @@ test('an image beside text is on the left and keeps its proportions', async (t) 
   });
   const after = await picture('mutool', signed.output);
   // 40 % of 196 points wide, half as high, in the middle of the height.
-  const [width, height] = [78.4, 39.2];
+  const width = 78.4;
+  const height = 39.2;
   const bottom = 100 + (60 - height) / 2;
   t.true(isNear(after.at(102 + width / 4, bottom + (3 * height) / 4), [255, 0, 0]));
   t.true(isNear(after.at(102 + (3 * width) / 4, bottom + height / 4), [0, 0, 0]));

@@ -71,7 +71,8 @@ for (const { name, entries, above = '' } of PAGES) {
       const pdf = above === '' ? paged(`${entries} ${turned}`) : paged(entries, `${above} ${turned}`);
       const signed = signVisibly(put(pdf), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
       for (const viewer of VIEWERS) {
-        const [before, after] = [await picture(viewer, signed.input), await picture(viewer, signed.output)];
+        const before = await picture(viewer, signed.input);
+        const after = await picture(viewer, signed.output);
         t.deepEqual([after.width, after.height], rotation % 180 === 0 ? [200, 160] : [160, 200]);
         assertShown(t, before, after);
       }
@@ -97,7 +98,8 @@ test('coordinates are points for any UserUnit of the page', async (t) => {
   for (const rotation of [0, 90]) {
     const pdf = paged(`/MediaBox [10 10 110 90] /UserUnit 2 /Rotate ${rotation}`);
     const signed = signVisibly(put(pdf), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
-    const [before, after] = [await picture('mutool', signed.input), await picture('mutool', signed.output)];
+    const before = await picture('mutool', signed.input);
+    const after = await picture('mutool', signed.output);
     t.deepEqual([after.width, after.height], rotation === 0 ? [200, 160] : [160, 200]);
     assertShown(t, before, after);
   }
@@ -106,7 +108,8 @@ test('coordinates are points for any UserUnit of the page', async (t) => {
 test('a page without a size has the size that viewers use', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(put(paged('')), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
-  const [before, after] = [await picture('mutool', signed.input), await picture('mutool', signed.output)];
+  const before = await picture('mutool', signed.input);
+  const after = await picture('mutool', signed.output);
   t.deepEqual([after.width, after.height], [612, 792]);
   assertShown(t, before, after);
 });
@@ -121,10 +124,8 @@ test('the requested page gets the signature, and no other page changes', async (
     objects.set(41, '<< /Type /Pages /Parent 2 0 R /Count 3 /Kids [14 0 R 16 0 R 18 0 R] >>');
     const signed = signVisibly(put(build(objects)), { page: 5, rectangle: RECTANGLE, image: FOUR_COLOURS });
     for (const page of [1, 2, 3, 4, 6]) {
-      const [before, after] = [
-        await picture('mutool', signed.input, page),
-        await picture('mutool', signed.output, page),
-      ];
+      const before = await picture('mutool', signed.input, page);
+      const after = await picture('mutool', signed.output, page);
       t.is(difference(before, after), undefined);
     }
     assertShown(t, await picture('mutool', signed.input, 5), await picture('mutool', signed.output, 5));

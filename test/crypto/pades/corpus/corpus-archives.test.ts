@@ -72,7 +72,8 @@ for (const { part, recipe } of ARCHIVE_PARTS) {
     const signed = sign(put(bytes));
     const after = readFileSync(signed.output);
     const update = after.toString('latin1', bytes.length);
-    const [before, file] = [await inspect(signed.input), await inspect(signed.output)];
+    const before = await inspect(signed.input);
+    const file = await inspect(signed.output);
     assertStillArchive(t, part, after, update, file);
     // 6.7 (6.6): the metadata says what it said, in the very same object.
     t.is(file.catalog['/Metadata'], before.catalog['/Metadata']);

@@ -55,7 +55,8 @@ async function takesTwoSignatures(t: ExecutionContext, file: CorpusFile): Promis
     t.is(judged.filter(({ editedSince }) => editedSince).length, 1, JSON.stringify(judged));
   }
 
-  const [before, after] = [await qpdf(input), await qpdf(twice.output)];
+  const before = await qpdf(input);
+  const after = await qpdf(twice.output);
   t.true(after.exit <= before.exit, after.text);
   t.deepEqual(await pictures(file, twice.output), await pictures(file, input), 'the pages look the same');
 

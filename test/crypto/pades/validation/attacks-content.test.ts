@@ -81,7 +81,8 @@ const annotation = (type: string, rectangle: string, more = ''): string => {
 
 test('an annotation of any of the 28 types hides and adds nothing', (t) => {
   const white = [LOOK, form('1 g 0 0 120 30 re f', '/Resources << >>')] as const;
-  const [accepted, marking] = [new Set<string>(), new Set<string>()];
+  const accepted = new Set<string>();
+  const marking = new Set<string>();
   for (const level of [3, undefined] as const)
     for (const type of TYPES) {
       const colour = type === 'Highlight' ? '/C [1 1 0]' : '/C [0 0 1]';

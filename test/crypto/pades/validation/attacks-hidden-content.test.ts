@@ -20,7 +20,8 @@ const DESCRIPTOR = 62;
 const PROGRAM = 63;
 const MAP = 64;
 const FONT_6 = 70;
-const [FORM_1, FORM_2] = [71, 72];
+const FORM_1 = 71;
+const FORM_2 = 72;
 const DRAWING = 73;
 
 function widget(value: string, look?: number): string {
@@ -113,13 +114,15 @@ function withRaisedOutlines(file: Buffer, thousandths: number): Buffer {
   );
   const raise = Math.round((thousandths * copy.readUInt16BE(head + 18)) / 1000);
   for (let glyph = 0; glyph < copy.readUInt16BE(maxp + 4); glyph++) {
-    const [start, end] = [copy.readUInt32BE(loca + 4 * glyph), copy.readUInt32BE(loca + 4 * glyph + 4)];
+    const start = copy.readUInt32BE(loca + 4 * glyph);
+    const end = copy.readUInt32BE(loca + 4 * glyph + 4);
     const at = glyf + start;
     const contours = start === end ? 0 : copy.readInt16BE(at);
     if (contours <= 0) continue;
     const points = copy.readUInt16BE(at + 8 + 2 * contours) + 1;
     let place = at + 12 + 2 * contours + copy.readUInt16BE(at + 10 + 2 * contours);
-    let [width, count] = [0, 0];
+    let width = 0;
+    let count = 0;
     const [first = 0] = copy.subarray(place);
     while (count < points) {
       const flags = copy.readUInt8(place++);
@@ -220,7 +223,10 @@ function compact(bottom: number): Buffer {
     14,
   ];
   const start = (charset: number, glyphs: number): number[] => [
-    ...[1, 0, 4, 1],
+    1,
+    0,
+    4,
+    1,
     ...index([...Buffer.from('Box')]),
     ...index([...long(charset), 15, ...long(glyphs), 17, ...long(0), ...long(glyphs), 18]),
     ...index(),

@@ -7,7 +7,11 @@ import { BLEND_MODES, PARAMETERS } from '#crypto/pades/painting/compositing.js';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import { contract, edited, FREE, PAGE, reportOn, signed } from './attack-files.ts';
 
-const [MARK, LOOK, INNER, INNERMOST, SPACE] = [FREE + 9, FREE, FREE + 1, FREE + 2, FREE + 3];
+const MARK = FREE + 9;
+const LOOK = FREE;
+const INNER = FREE + 1;
+const INNERMOST = FREE + 2;
+const SPACE = FREE + 3;
 const FILE = signed(contract(), { certification: 3 });
 
 type Verdict = 'accepted' | 'refused' | 'hides';
@@ -181,7 +185,8 @@ function profile(shares: readonly number[], gamma: number, more: readonly string
   bytes.writeUInt32BE(0x02100000, 8);
   bytes.writeUInt32BE(names.length, 128);
   for (const [index, name] of names.entries()) {
-    const [entry, at] = [132 + 12 * index, start + 20 * index];
+    const entry = 132 + 12 * index;
+    const at = start + 20 * index;
     bytes.write(name, entry, 'latin1');
     bytes.writeUInt32BE(at, entry + 4);
     bytes.writeUInt32BE(20, entry + 8);

@@ -24,7 +24,9 @@ type Verdict = 'passed' | 'warned' | 'undecided' | 'failed';
 const LEVELS: readonly Level[] = ['none', 1, 2, 3];
 const EVENTS: readonly Event[] = ['added', 'changed', 'removed'];
 const COMMENT = 40;
-const [OTHER, LOOK, INNER] = [FREE + 1, FREE + 2, FREE + 3];
+const OTHER = FREE + 1;
+const LOOK = FREE + 2;
+const INNER = FREE + 3;
 
 /** Kinds that may be added, changed and removed at level 3; written once more, to be changed by hand. */
 const PERMITTED = 'Text Highlight Underline Squiggly StrikeOut Caret Popup FileAttachment'.split(' ');

@@ -110,7 +110,8 @@ export async function accepted(
     t.is(judged.filter(({ editedSince }) => editedSince).length, signatures - 1, JSON.stringify(judged));
   }
 
-  const [before, after] = [await qpdf(signed.input), await qpdf(signed.output)];
+  const before = await qpdf(signed.input);
+  const after = await qpdf(signed.output);
   t.true(after.exit <= before.exit, after.text);
 
   const { content, cms } = takeApart(pdf);

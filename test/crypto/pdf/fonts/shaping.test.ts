@@ -78,7 +78,8 @@ test('a Thai mark is above its letter, and a Devanagari vowel sign before its le
     const usedRows = rows.filter((y) => columns.some((x) => page.at(x, y)[0] < 128));
     return { width: (used.at(-1) ?? 0) - (used[0] ?? 0), height: usedRows.length };
   };
-  const [letter, marked] = [await extent('ก'), await extent('ก้')];
+  const letter = await extent('ก');
+  const marked = await extent('ก้');
   t.true(Math.abs(marked.width - letter.width) < 6, JSON.stringify([letter, marked]));
   t.true(marked.height > letter.height + 4);
   t.true((await extent('हि')).width > (await extent('ह')).width + 6);

@@ -82,7 +82,8 @@ test('page content that is not balanced looks as before below a drawing', async 
   for (const content of [`Q ${shown} q`, `Q Q q 9 0 0 9 0 0 cm Q ${shown}`, `q ${shown}`]) {
     const path = page('/MediaBox [0 0 200 300] /Rotate 90', content);
     const drawn = compose([{ path, draw: () => [{ shape: 'text', x: 5, y: 195, size: 6, text: 'ж' }] }]);
-    const [before, after] = [await seenText(path), await seenText(drawn.path)];
+    const before = await seenText(path);
+    const after = await seenText(drawn.path);
     const word = (list: typeof before) => list.find(({ text }) => text === 'Below');
     t.deepEqual(word(after), word(before), content);
     t.is(after.length, before.length + 1, content);

@@ -146,7 +146,8 @@ test('all embedded files are kept, and duplicate names get distinct ones', async
   for (const name of before) {
     t.true(after.includes(name) && after.includes(`${name} (2)`), after.join());
     const shown = (of: string, key: string) => runTool('qpdf', [`--show-attachment=${key}`, of]);
-    const [one, other] = [await shown(file, name), await shown(path, `${name} (2)`)];
+    const one = await shown(file, name);
+    const other = await shown(path, `${name} (2)`);
     t.is(one.exit, 0);
     t.is(other.stdout, one.stdout);
   }

@@ -27,7 +27,8 @@ test('an envelope has all pages of its files in their order, and reports their n
 
 test('the same files give the same bytes', (t) => {
   const path = put(classicPdf(documentObjects({ pages: 2, annots: 'indirect', form: 'indirect' })));
-  const [one, another] = [compose([{ path }, { path }]), compose([{ path }, { path }])];
+  const one = compose([{ path }, { path }]);
+  const another = compose([{ path }, { path }]);
   t.is(one.length, another.length);
   t.deepEqual(bytesOf(one.path), bytesOf(another.path));
 });

@@ -225,7 +225,10 @@ test.serial('Portuguese and Spanish pages contain no English word', async (t) =>
   const { program, browser } = t.context;
   const { acme } = program;
   const group = {
-    ...{ type: 'ApproverRule', ruleName: 'Ωmega', numberRequiredSignatures: 1, step: 2 },
+    type: 'ApproverRule',
+    ruleName: 'Ωmega',
+    numberRequiredSignatures: 1,
+    step: 2,
     signRuleUsers: [{ name: 'Ψ1', email: 'x1@x.example' }],
   };
   const people = [{ user: { name: 'Ψ2', email: 'x2@x.example' }, allowElectronicSignature: true }, group];
@@ -238,15 +241,22 @@ test.serial('Portuguese and Spanish pages contain no English word', async (t) =>
   const applications = await browser.page('/organization/applications');
   const application = /href="(\/organization\/applications\/[0-9a-f-]+)"/.exec(applications)?.[1] ?? '';
   for (const path of [
-    ...['/account', '/account/documents', '/account/documents/new', '/account/templates', template],
-    ...['/account/templates/new', `${template}/edit`, `/account/documents/${document}?done=sent`],
-    ...[`/account/documents/${refused}`, '/organization', '/organization/applications', application],
-    ...[
-      '/organization/branding',
-      '/organization/users',
-      '/organization?done=webhookAdded',
-      `${template}/bulk`,
-    ],
+    '/account',
+    '/account/documents',
+    '/account/documents/new',
+    '/account/templates',
+    template,
+    '/account/templates/new',
+    `${template}/edit`,
+    `/account/documents/${document}?done=sent`,
+    `/account/documents/${refused}`,
+    '/organization',
+    '/organization/applications',
+    application,
+    '/organization/branding',
+    '/organization/users',
+    '/organization?done=webhookAdded',
+    `${template}/bulk`,
   ]) {
     const shown = async (culture: string) =>
       textsOf(await browser.page(`${path}${path.includes('?') ? '&' : '?'}culture=${culture}`));
@@ -262,22 +272,22 @@ test.serial('Portuguese and Spanish pages contain no English word', async (t) =>
 
 /** Words that are the same in two of the languages. */
 const SAME = new Set([
-  ...[
-    'English',
-    'Português',
-    'Español',
-    'E-mail',
-    'Roles',
-    'Downloads',
-    'Original',
-    'URL',
-    'normal',
-    'Shop',
-    'Menu',
-    // This client in the list of sessions.
-    'node',
-  ],
-  ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
+  'English',
+  'Português',
+  'Español',
+  'E-mail',
+  'Roles',
+  'Downloads',
+  'Original',
+  'URL',
+  'normal',
+  'Shop',
+  'Menu',
+  // This client in the list of sessions.
+  'node',
+  'Authorization: Basic',
+  'Authorization: Bearer',
+  'X-Api-Key',
 ]);
 /** Parts of texts that are data of these tests, or names of the API. */
 const DATA = [
@@ -380,7 +390,8 @@ test.serial('an address of an unknown document or draft shows a page about it', 
   const theirs = await templateOf(other);
   const own = await templateOf(program.acme);
   for (const path of [
-    ...[`/account/templates/${theirs}/bulk`, `/account/templates/${own}/bulk/${document}`],
+    `/account/templates/${theirs}/bulk`,
+    `/account/templates/${own}/bulk/${document}`,
     `/account/documents/${document}`,
     '/account/documents/none',
     `/account/documents/${'0'.repeat(65)}`,
@@ -465,15 +476,15 @@ test.serial('filters of the address narrow each list of documents together', asy
   const { program, browser } = t.context;
   const people = [{ user: { name: 'Bo', email: 'bo@example.org' } }];
   const expirationDate = new Date(Date.now() + 3 * 86_400_000).toISOString();
-  const [east, west, both] = ['In the east', 'In the west', 'For both'];
+  const east = 'In the east';
+  const west = 'In the west';
+  const both = 'For both';
   const of = (folder: string, name: string) =>
     program.acme.create(people, { expirationDate, newFolderName: folder }, { ...SAMPLE, name });
   const id = await of('East', east);
   await of('West', west);
-  const [ana, cleo] = [
-    { user: { name: 'Ana', email: 'ana@example.org' } },
-    { user: { name: 'Cleo Ray', email: 'cleo@example.org' } },
-  ];
+  const ana = { user: { name: 'Ana', email: 'ana@example.org' } };
+  const cleo = { user: { name: 'Cleo Ray', email: 'cleo@example.org' } };
   await program.acme.create([ana, cleo], {}, { ...SAMPLE, name: both });
   const { folder } = await program.acme.get<{ folder: { id: string } }>(`/api/documents/${id}`);
   const shown = async (query: string) => {
@@ -517,7 +528,8 @@ test.serial('a wait for changes ends with those of its organization alone', asyn
     const create = () => client.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
     return { version, create, known: await version('') };
   };
-  const [quiet, busy] = [await member('Quiet'), await member('Busy')];
+  const quiet = await member('Quiet');
+  const busy = await member('Busy');
   let isTold = false;
   const told = quiet.version(quiet.known).then((version) => {
     isTold = true;

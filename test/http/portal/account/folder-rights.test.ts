@@ -14,7 +14,8 @@ test('a sender sees, creates and changes in folders what the grants permit', asy
   const bo = await person(program, 'bo');
   const folderOf = async (name: string, parentId: string | null = null) =>
     (await acme.post<{ id: string }>('/api/folders', { name, parentId })).id;
-  const [open, closed] = [await folderOf('Open'), await folderOf('Closed')];
+  const open = await folderOf('Open');
+  const closed = await folderOf('Closed');
   const inner = await folderOf('Inner', closed);
   const loose = await acme.create(ANA, QUIET);
   const shared = await acme.create(ANA, { ...QUIET, folderId: open });
@@ -81,7 +82,8 @@ test('a sender sees, creates and changes in folders what the grants permit', asy
         document: { ...(await newDocument(folderId)) },
       })
     ).id;
-  const [hiddenDraft, openDraft] = [await keptIn(inner), await keptIn(open)];
+  const hiddenDraft = await keptIn(inner);
+  const openDraft = await keptIn(open);
   t.is(await status('GET', `/api/document-drafts/${hiddenDraft}`), '422 DocumentDraftNotFound');
   t.is(await status('DELETE', `/api/document-drafts/${hiddenDraft}`), '422 DocumentDraftNotFound');
   t.is(await status('GET', `/api/document-drafts/${openDraft}`), '200');

@@ -28,7 +28,10 @@ interface Person {
 const ROUTES = portalPageRoutes({} as PageService, { clock: systemClock, ids: systemIds })
   .filter(({ auth }) => auth === 'user' || auth === 'user-administrator')
   .map(({ method, path, auth }) => ({
-    ...{ name: `${method} ${path}`, method, path, auth },
+    name: `${method} ${path}`,
+    method,
+    path,
+    auth,
     pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
   }))
   // Fixed paths before those with parameters.
@@ -121,14 +124,18 @@ test('each person finds on the pages what the role and the right permit, and all
   const chief = await person(program, 'chief', ADMINISTRATOR);
   const senders = await Promise.all(
     [...RIGHTS, undefined].map(async (right) => ({
-      ...{ name: `a sender with ${right ?? 'no right'}`, role: 'sender' as const },
-      ...{ right, who: await person(program, `sender-${right ?? 'none'}`.toLowerCase(), SENDER) },
+      name: `a sender with ${right ?? 'no right'}`,
+      role: 'sender' as const,
+      right,
+      who: await person(program, `sender-${right ?? 'none'}`.toLowerCase(), SENDER),
     })),
   );
   const auditor = await person(program, 'audit', { auditor: true });
   const people: readonly Person[] = [
     ...senders.map(({ name, role, right, who }) => ({
-      ...{ name, role, browser: who.caller.browser },
+      name,
+      role,
+      browser: who.caller.browser,
       ...(right !== undefined && { right }),
     })),
     { name: 'an auditor', role: 'auditor', browser: auditor.caller.browser },
@@ -137,18 +144,21 @@ test('each person finds on the pages what the role and the right permit, and all
 
   const { id: folder } = await acme.post<{ id: string }>('/api/folders', { name: 'Place' });
   const table = await acme.upload({
-    ...{ name: 'a.csv', type: 'text/csv' },
+    name: 'a.csv',
+    type: 'text/csv',
     content: Buffer.from('Tenant.name,Tenant.email\nAna,ana@example.org\n'),
   });
   const ids = { ...unknownIds(), folder, upload: (await acme.upload()).id };
   const request = { files: [fileOf(ids)], flowActions, folderId: folder };
   const made = async (path: string, body: object) => (await acme.post<{ id: string }>(path, body)).id;
   const document = await acme.create(flowActions, {
-    ...{ folderId: folder, disablePendingActionNotifications: true },
+    folderId: folder,
+    disablePendingActionNotifications: true,
   });
   const draft = await made('/api/document-drafts', { name: 'Draft', document: request });
   const template = await made('/api/templates', {
-    ...{ name: 'Template', document: { ...request, flowActions: [{ title: 'Tenant' }] } },
+    name: 'Template',
+    document: { ...request, flowActions: [{ title: 'Tenant' }] },
   });
   const generation = await made(`/api/templates/${template}/generation`, {
     dataFile: { id: table.id, name: 'a.csv', contentType: 'text/csv' },

@@ -306,8 +306,8 @@ export async function belongings(client: Client, organization: string): Promise<
   };
   const { id: generation } = await client.post<{ id: string }>('/api/documents/generation', {
     flowActions,
-    ...{ dataFile: { ...file, name: 'a.csv', contentType: 'text/csv' } },
-    ...{ templateFile: { ...file, name: 'a.txt', contentType: 'text/plain' } },
+    dataFile: { ...file, name: 'a.csv', contentType: 'text/csv' },
+    templateFile: { ...file, name: 'a.txt', contentType: 'text/plain' },
   });
   const { id: operation } = await client.post<{ id: string }>('/api/documents/operations', {
     action: 'Remind',
@@ -330,19 +330,17 @@ export async function belongings(client: Client, organization: string): Promise<
     key: detail.key,
     action: action?.id ?? '',
     user: action?.user.id ?? '',
-    ...{
-      folder,
-      upload,
-      flow,
-      organization,
-      webhook,
-      delivery,
-      member,
-      generation,
-      operation,
-      draft,
-      template,
-    },
+    folder,
+    upload,
+    flow,
+    organization,
+    webhook,
+    delivery,
+    member,
+    generation,
+    operation,
+    draft,
+    template,
   };
 }
 

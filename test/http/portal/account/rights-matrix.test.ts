@@ -169,7 +169,9 @@ const BODIES: { readonly [route: string]: (ids: Placed) => object } = {
   'PUT /api/document-drafts/{id}': (ids) => ({ name: 'D', document: documentIn(ids) }),
   'POST /api/templates': (ids) => ({ name: 'T', document: documentIn(ids) }),
   'POST /api/documents/generation': (ids) => ({
-    ...{ flowActions, folderId: ids.folder, dataFile: tableOf(ids) },
+    flowActions,
+    folderId: ids.folder,
+    dataFile: tableOf(ids),
     templateFile: { id: ids.table, name: 'a.txt', contentType: 'text/plain' },
   }),
   'POST /api/templates/{id}/documents': () => ({
@@ -180,7 +182,9 @@ const BODIES: { readonly [route: string]: (ids: Placed) => object } = {
   'POST /api/document-flows': () => ({ name: 'F', flowActions }),
   'POST /api/document-flows/{id}/documents': (ids) => ({ files: [fileOf(ids)], folderId: ids.folder }),
   'POST /api/documents/operations': ({ folder }) => ({
-    ...{ action: 'Cancel', filter: { folderId: folder }, dryRun: true },
+    action: 'Cancel',
+    filter: { folderId: folder },
+    dryRun: true,
   }),
   'POST /api/documents/{id}/folder': ({ folder }) => ({ folderId: folder }),
   'POST /api/documents/batch/folder': ({ document, folder }) => ({ documents: [document], folderId: folder }),
@@ -217,10 +221,13 @@ async function placed(client: Client): Promise<Placed> {
   const { id: folder } = await client.post<{ id: string }>('/api/folders', { name: 'Place' });
   await client.post('/api/folders', { name: 'Inside', parentId: folder });
   const made = async (path: string, body: object) => (await client.post<{ id: string }>(path, body)).id;
-  const [upload, table] = [(await client.upload()).id, (await client.upload(TABLE)).id];
+  const upload = (await client.upload()).id;
+  const table = (await client.upload(TABLE)).id;
   const ids = { ...unknownIds(), folder, upload, table, attachment: '' };
   const document = await client.create(flowActions, {
-    ...{ folderId: folder, disablePendingActionNotifications: true, attachments: [fileOf(ids)] },
+    folderId: folder,
+    disablePendingActionNotifications: true,
+    attachments: [fileOf(ids)],
   });
   const {
     key,
@@ -232,10 +239,15 @@ async function placed(client: Client): Promise<Placed> {
     attachments: { id: string }[];
   }>(`/api/documents/${document}`);
   return {
-    ...{ ...ids, document, key, action: actions[0]?.id ?? '', attachment: attachments[0]?.id ?? '' },
+    ...ids,
+    document,
+    key,
+    action: actions[0]?.id ?? '',
+    attachment: attachments[0]?.id ?? '',
     draft: await made('/api/document-drafts', { name: 'Draft', document: documentIn(ids) }),
     template: await made('/api/templates', {
-      ...{ name: 'Template', document: { ...documentIn(ids), flowActions: [{ title: 'Tenant' }] } },
+      name: 'Template',
+      document: { ...documentIn(ids), flowActions: [{ title: 'Tenant' }] },
     }),
     flow: await made('/api/document-flows', { name: 'Flow', flowActions }),
     generation: await made(

@@ -82,7 +82,9 @@ test('an auditor reads the organization over HTTP, changes nothing, and sees not
     browser.fetch(path, {
       method,
       headers: {
-        ...{ 'x-form-token': browser.token, 'content-type': 'application/json', accept: 'application/json' },
+        'x-form-token': browser.token,
+        'content-type': 'application/json',
+        accept: 'application/json',
       },
       ...(method !== 'GET' && { body: '{}' }),
     });

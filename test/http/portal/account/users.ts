@@ -24,7 +24,8 @@ export class UserBrowser {
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = {
-      ...{ Cookie: this.cookie, Accept: 'text/html' },
+      Cookie: this.cookie,
+      Accept: 'text/html',
       ...ONE_REQUEST_PER_CONNECTION,
       ...this.headers,
       ...init.headers,

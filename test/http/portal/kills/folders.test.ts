@@ -16,9 +16,14 @@ async function fill(client: Client): Promise<{ readonly folder: string; readonly
   const add = (count: number, folderId: string) =>
     client.post('/api/documents', {
       files: Array.from({ length: count }, (_, at) => ({
-        ...{ id, name, contentType, displayName: `${SAMPLE.name} ${at}` },
+        id,
+        name,
+        contentType,
+        displayName: `${SAMPLE.name} ${at}`,
       })),
-      ...{ flowActions: [ANA], folderId, disableNotifications: true },
+      flowActions: [ANA],
+      folderId,
+      disableNotifications: true,
     });
   await add(50, folder);
   await add(DOCUMENTS - 50, folder);

@@ -23,19 +23,26 @@ async function documentOf(client: Client): Promise<object> {
 
 const KINDS: readonly Kind[] = [
   {
-    ...{ list: '/api/document-drafts', create: '/api/document-drafts', actor: 'draft' },
+    list: '/api/document-drafts',
+    create: '/api/document-drafts',
+    actor: 'draft',
     body: async (client, name) => ({ name, document: await documentOf(client) }),
   },
   {
-    ...{ list: '/api/templates', create: '/api/templates', actor: 'template' },
+    list: '/api/templates',
+    create: '/api/templates',
+    actor: 'template',
     body: async (client, name) => ({ name, document: await documentOf(client) }),
   },
   {
-    ...{ list: '/api/templates', create: '/api/templates/from-document' },
+    list: '/api/templates',
+    create: '/api/templates/from-document',
     body: async (client, name) => ({ name, documentId: await client.create([ANA]) }),
   },
   {
-    ...{ list: '/api/document-flows', create: '/api/document-flows', actor: 'saved-flow' },
+    list: '/api/document-flows',
+    create: '/api/document-flows',
+    actor: 'saved-flow',
     body: async (_, name) => ({ name, areActionsOrdered: true, flowActions: [TENANT] }),
   },
 ];

@@ -86,9 +86,11 @@ test('names in an archive are valid on every common file system', (t) => {
   };
   for (const [given, safe] of Object.entries(names)) t.is(safeFileName(given), safe || given);
   const long = `${'ü'.repeat(200)}.pdf`;
-  const file = (fileName: string) => ({ ...{ path: '', length: 0, contentType: '', etag: '' }, fileName });
+  const file = (fileName: string) => ({ path: '', length: 0, contentType: '', etag: '', fileName });
   t.deepEqual(memberNames([file('a.pdf'), file('A.pdf'), file(long), file(long)]), [
-    ...['a.pdf', 'A (2).pdf'],
-    ...[`${'ü'.repeat(125)}.pdf`, `${'ü'.repeat(123)} (2).pdf`],
+    'a.pdf',
+    'A (2).pdf',
+    `${'ü'.repeat(125)}.pdf`,
+    `${'ü'.repeat(123)} (2).pdf`,
   ]);
 });

@@ -58,7 +58,9 @@ export async function clockedPortal(
       ...SETTINGS,
       ...(trustsProxy && { forwarded: { anyProxy: true, proxies: [], networks: [], limit: 1 } }),
     },
-    ...{ clock, ids: systemIds, log: SILENT },
+    clock,
+    ids: systemIds,
+    log: SILENT,
     pageRoutes: portalPageRoutes(fixture.portal, { clock, ids: systemIds }),
   });
   const { url } = await server.listen();

@@ -27,7 +27,10 @@ for (const point of casesOf(
       const first = await startProgram(t, { root, faults: 'portal.create.some=kill:1' });
       const { id: upload } = await first.acme.upload();
       const files = ['One', 'Two'].map((displayName) => ({
-        ...{ id: upload, displayName, name: SAMPLE.name, contentType: SAMPLE.type },
+        id: upload,
+        displayName,
+        name: SAMPLE.name,
+        contentType: SAMPLE.type,
       }));
       const { id } = await first.acme.post<{ id: string }>(DRAFTS, {
         name: 'Draft',

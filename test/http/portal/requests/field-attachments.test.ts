@@ -42,7 +42,9 @@ const FIELDS = [
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 
 const signer = (name: string, step: number, fields: readonly object[]) => ({
-  ...{ step, fields, user: { name, email: `${name.toLowerCase()}@example.org` } },
+  step,
+  fields,
+  user: { name, email: `${name.toLowerCase()}@example.org` },
   allowElectronicSignature: true,
 });
 

@@ -17,7 +17,9 @@ test.before(async (t) => {
 
 const user = (name: string) => ({ name, email: `${name.toLowerCase()}@example.org` });
 const signer = (name: string, step: number, more: object = {}) => ({
-  ...{ step, user: user(name), allowElectronicSignature: true },
+  step,
+  user: user(name),
+  allowElectronicSignature: true,
   ...more,
 });
 const place = (topLeftY: number) => ({ topLeftX: 10, topLeftY, width: 150, height: 18, pageNumber: 1 });
@@ -60,8 +62,12 @@ test.serial('fields of pending participants are added and changed while the flow
   await assertRefused(t, await edit(preset), 'InvalidFieldValue');
 
   const rule = {
-    ...{ type: 'SignRule', step: 3, ruleName: 'Board', numberRequiredSignatures: 1 },
-    ...{ signRuleUsers: [user('Cy'), user('Di')], allowElectronicSignature: true },
+    type: 'SignRule',
+    step: 3,
+    ruleName: 'Board',
+    numberRequiredSignatures: 1,
+    signRuleUsers: [user('Cy'), user('Di')],
+    allowElectronicSignature: true,
     fields: [{ name: 'board', ...place(100) }],
   };
   const both = { ...rule, numberRequiredSignatures: 2 };

@@ -131,7 +131,8 @@ test.serial('no operation of the API reads or changes a document of another fold
   const mine = await signedIn(own, 'Offer');
   const signed = await portal.client.fetch(`/api/documents/${secret.id}/content?type=Signatures`);
   const upload = await restricted.upload({
-    ...{ name: 'signed.pdf', type: 'application/pdf' },
+    name: 'signed.pdf',
+    type: 'application/pdf',
     content: new Uint8Array(await signed.arrayBuffer()),
   });
   const before = await portal.client.get<Detail>(`/api/documents/${secret.id}`);
@@ -144,12 +145,30 @@ test.serial('no operation of the API reads or changes a document of another fold
     subject: 'x',
   };
   const body = {
-    ...{ documentId: secret.id, documents: [secret.id], documentIds: [secret.id], ids: [secret.id] },
-    ...{ flowActionId: action?.id, userId: action?.user.id, reason: 'x', emailAddress: 'ana@example.org' },
-    ...{ fileId: upload.id, mimeType: 'application/pdf', emails: ['ana@example.org'], folderId: own },
-    ...{ action: 'Remind', filter: { q: secret.id, queryType: 'Id' }, token: 'x', signature: 'eA==' },
-    ...{ file: { ...upload, displayName: 'x' }, files: [{ ...upload, displayName: 'x' }], name: 'x' },
-    ...{ certificate: 'eA==', everyDays: 1, maximum: 1, url: 'https://example.org', authType: 'NoAuth' },
+    documentId: secret.id,
+    documents: [secret.id],
+    documentIds: [secret.id],
+    ids: [secret.id],
+    flowActionId: action?.id,
+    userId: action?.user.id,
+    reason: 'x',
+    emailAddress: 'ana@example.org',
+    fileId: upload.id,
+    mimeType: 'application/pdf',
+    emails: ['ana@example.org'],
+    folderId: own,
+    action: 'Remind',
+    filter: { q: secret.id, queryType: 'Id' },
+    token: 'x',
+    signature: 'eA==',
+    file: { ...upload, displayName: 'x' },
+    files: [{ ...upload, displayName: 'x' }],
+    name: 'x',
+    certificate: 'eA==',
+    everyDays: 1,
+    maximum: 1,
+    url: 'https://example.org',
+    authType: 'NoAuth',
   };
   let asked = 0;
   for (const [path, item] of Object.entries(description.paths ?? {}))
@@ -188,7 +207,8 @@ test.serial('no operation of the API reads or changes a document of another fold
   );
   t.false(JSON.stringify(history).includes('Refused'));
   const checked = await restricted.send('/api/documents/validate-signatures', {
-    ...{ fileId: upload.id, mimeType: 'application/pdf' },
+    fileId: upload.id,
+    mimeType: 'application/pdf',
   });
   t.false(
     (await checked.text()).includes('ana@example.org'),

@@ -100,7 +100,9 @@ test('only webhooks that name DocumentExpiring receive it', async (t) => {
   const expirationDate = new Date(Date.now() + 30 * DAY).toISOString();
   const { organization } = await client.get<Detail>(`/api/documents/${await client.create([ana()])}`);
   const hooks = `/api/organizations/${organization.id}/webhooks`;
-  const [plain, other, named] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
+  const plain = await startReceiver(t);
+  const other = await startReceiver(t);
+  const named = await startReceiver(t);
   await client.post(hooks, { url: plain.url });
   await client.post(hooks, { url: other.url, events: ['DocumentExpired'] });
   await client.post(hooks, { url: named.url, events: ['DocumentExpiring'] });

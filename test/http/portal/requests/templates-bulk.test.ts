@@ -75,7 +75,10 @@ test('each row of a CSV or XLSX table becomes a document of the template, with t
   const { id } = await start();
   t.is((await start()).id, id);
   t.like(await ended(client, id), {
-    ...{ status: 'WaitingSignatures', totalDocumentsCount: 3, initializedCount: 3, refusedRowsCount: 0 },
+    status: 'WaitingSignatures',
+    totalDocumentsCount: 3,
+    initializedCount: 3,
+    refusedRowsCount: 0,
     template: { id: template, version: 1 },
   });
   const rows = await client.get<Rows>(`/api/documents/generation/${id}/rows?Limit=2&Offset=1`);

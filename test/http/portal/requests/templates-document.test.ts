@@ -34,7 +34,10 @@ test('a document becomes a template without its people, which survives the docum
     observers: [{ user: person('Eve') }],
     flowActions: [
       {
-        ...{ title: 'Tenant', step: 1, user: person('Ana'), allowElectronicSignature: true },
+        title: 'Tenant',
+        step: 1,
+        user: person('Ana'),
+        allowElectronicSignature: true,
         prePositionedMarks: [{ type: 'SignatureVisualRepresentation', ...PLACE, topLeftY: 60 }],
         fields: [
           { name: 'rent', type: 'Number', minimum: 100, readOnly: true, value: 950, ...PLACE },
@@ -44,7 +47,10 @@ test('a document becomes a template without its people, which survives the docum
       { title: 'Tenant', step: 1, user: person('Bo'), allowElectronicSignature: true },
       { type: 'Approver', step: 2, user: person('Cy') },
       {
-        ...{ type: 'SignRule', step: 3, ruleName: 'Board', numberRequiredSignatures: 1 },
+        type: 'SignRule',
+        step: 3,
+        ruleName: 'Board',
+        numberRequiredSignatures: 1,
         signRuleUsers: [person('Di'), person('Ed')],
       },
     ],

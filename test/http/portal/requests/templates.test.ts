@@ -74,7 +74,10 @@ test('people take the roles of a template, its fields get values, and the docume
   const portal = await clockedPortal(t);
   const { client, fixture } = portal;
   const made = await client.post<Template>(TEMPLATES, {
-    ...{ name: 'Lease', description: 'Flats', expirationDays: 30, document: await lease(client) },
+    name: 'Lease',
+    description: 'Flats',
+    expirationDays: 30,
+    document: await lease(client),
   });
   t.like(made, { version: 1, name: 'Lease', description: 'Flats', expirationDays: 30 });
   t.deepEqual(made.roles, ['Tenant', 'Landlord']);
@@ -192,7 +195,8 @@ test('an unsuitable role or value refuses the request and is named', async (t) =
 test('a change adds a version, earlier ones stay usable, and files are kept while a version uses them', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
-  const [one, two] = [await lease(client), await lease(client, { description: 'Second' })];
+  const one = await lease(client);
+  const two = await lease(client, { description: 'Second' });
   const upload = one.files[0]?.id ?? '';
   const { id } = await client.post<Template>(TEMPLATES, { name: 'Lease', document: one });
   t.is(await client.post(`${TEMPLATES}/${id}`, { name: 'Lease 2', document: two }, 'PUT'), undefined);

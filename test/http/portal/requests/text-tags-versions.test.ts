@@ -185,8 +185,11 @@ test.serial(
     const { acme } = t.context;
     const entry = async (text: string) => ({ ...(await acme.upload(pdf(text))), displayName: 'Part' });
     const [made] = await acme.post<{ documentId: string }[]>('/api/documents', {
-      ...{ files: [await entry(at(40, 400, '{{sig:bob}}'))], flowActions: [bob()] },
-      ...{ isEnvelope: true, envelopeName: 'Both', textTags: true },
+      files: [await entry(at(40, 400, '{{sig:bob}}'))],
+      flowActions: [bob()],
+      isEnvelope: true,
+      envelopeName: 'Both',
+      textTags: true,
     });
     const id = made?.documentId ?? '';
     const files = [

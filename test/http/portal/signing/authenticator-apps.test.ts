@@ -73,7 +73,10 @@ async function open(client: Client, name: string) {
   };
   const [, otpEnrolment] = /data-sealed="([^"]+)"/.exec(page) ?? [];
   return {
-    ...{ id, page, call, otpEnrolment },
+    id,
+    page,
+    call,
+    otpEnrolment,
     sign: (given: object) => call('electronic-signature', { typedName: name, ...given }),
   };
 }
@@ -97,7 +100,7 @@ async function enrolled(
   const otpCode = codeAt(secret, 0);
   const { otpEnrolment } = document;
   const answer = await document.sign({ emailCode, otpCode, otpEnrolment });
-  return { ...{ secret, used: otpCode, answer }, id: document.id };
+  return { secret, used: otpCode, answer, id: document.id };
 }
 
 test('an app is set up with a mailed code, each code is good once, also after a kill, and the evidence says since when', async (t) => {

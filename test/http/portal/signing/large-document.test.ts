@@ -14,7 +14,11 @@ const APPROVERS = 20;
 function fieldsOf(at: number): readonly { readonly name: string }[] {
   return Array.from({ length: at < 20 ? 7 : 6 }, (_, index) => ({
     name: `${at}-${index}`,
-    ...{ topLeftX: 10, topLeftY: 10 + 25 * index, width: 80, height: 20, pageNumber: 10 * at + index + 1 },
+    topLeftX: 10,
+    topLeftY: 10 + 25 * index,
+    width: 80,
+    height: 20,
+    pageNumber: 10 * at + index + 1,
   }));
 }
 
@@ -26,7 +30,8 @@ function user(name: string) {
 async function act(client: Client, id: string, name: string, action: string, more: object = {}) {
   const { key, ticket } = await ticketOf(client, id, user(name).email);
   const answer = await fetch(`${client.url}/api/documents/keys/${key}/${action}`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ticket, ...more }),
   });
   if (answer.status !== 200) throw new Error(`${name}: ${answer.status} ${await answer.text()}`);
@@ -37,10 +42,14 @@ test('a document of 50 participants, 200 fields and 300 pages concludes over HTT
   t.timeout(540_000);
   const { acme } = await startProgram(t);
   const signers = Array.from({ length: SIGNERS }, (_, at) => ({
-    ...{ type: 'Signer', user: user(`signer${at}`), allowElectronicSignature: true, fields: fieldsOf(at) },
+    type: 'Signer',
+    user: user(`signer${at}`),
+    allowElectronicSignature: true,
+    fields: fieldsOf(at),
   }));
   const approvers = Array.from({ length: APPROVERS }, (_, at) => ({
-    ...{ type: 'Approver', user: user(`approver${at}`) },
+    type: 'Approver',
+    user: user(`approver${at}`),
   }));
   const fields = signers.flatMap((signer) => signer.fields);
   t.deepEqual([signers.length + approvers.length, fields.length], [50, 200]);
@@ -49,7 +58,9 @@ test('a document of 50 participants, 200 fields and 300 pages concludes over HTT
     [...signers, ...approvers],
     {},
     {
-      ...{ name: 'large.pdf', content, type: 'application/pdf' },
+      name: 'large.pdf',
+      content,
+      type: 'application/pdf',
     },
   );
   for (const approver of approvers) await act(acme, id, approver.user.name, 'approval');

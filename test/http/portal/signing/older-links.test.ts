@@ -33,7 +33,8 @@ test('an older link shows the new version, and signs it only for a caller who na
   t.deepEqual(await warned(), []);
   const send = (action: string, more: object) =>
     fetch(`${url}/api/documents/keys/${key}/${action}`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ticket, ...more }),
     });
   const sign = (documentVersion?: number) => send('electronic-signature', { documentVersion });

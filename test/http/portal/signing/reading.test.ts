@@ -12,7 +12,8 @@ const ALL = { pages: '1-3', pageCount: 3 };
 async function act(acme: Client, id: string, email: string, action: string, body: object): Promise<Response> {
   const { key, ticket } = await ticketOf(acme, id, email);
   return fetch(`${acme.url}/api/documents/keys/${key}/${action}`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ticket, ...body }),
   });
 }

@@ -58,7 +58,8 @@ test('without a local signing profile the portal seals with the development cert
 
 test('without a local signing profile the portal seals with Signing:Certificate where it is configured', async (t) => {
   const root = await temporaryRoot(t);
-  const [certificates, key] = [join(root, 'chain.pem'), join(root, 'key.pem')];
+  const certificates = join(root, 'chain.pem');
+  const key = join(root, 'key.pem');
   const signer = pki().signer('p-256');
   const chain = [signer.certificate, ...signer.chain].map((der) => `${new X509Certificate(der)}`);
   await writeFile(certificates, chain.join(''));

@@ -87,7 +87,10 @@ test('a new version of an envelope has the signed files of its own version alone
   };
   const files = [await entry('one.pdf', signed), await entry('two.pdf')];
   const [made] = await acme.post<{ documentId: string }[]>('/api/documents', {
-    ...{ files, flowActions: FLOW, isEnvelope: true, envelopeName: 'E' },
+    files,
+    flowActions: FLOW,
+    isEnvelope: true,
+    envelopeName: 'E',
     attachments: [{ ...(await entry('terms.pdf')), isPrivate: false }],
   });
   const path = `/api/documents/${made?.documentId}`;

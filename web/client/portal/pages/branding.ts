@@ -62,8 +62,10 @@ async function showPreview(): Promise<void> {
   if (isAsking) return;
   isAsking = true;
   const body = {
-    ...{ kind: data.kind, language: data.language },
-    ...{ subject: subject.value, introduction: introduction.value },
+    kind: data.kind,
+    language: data.language,
+    subject: subject.value,
+    introduction: introduction.value,
   };
   try {
     const preview = await call<MailPreview>(data, 'POST', `${path}/preview`, body);

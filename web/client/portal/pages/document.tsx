@@ -190,7 +190,8 @@ async function ask(
   place: string,
 ): Promise<void> {
   const isDone = await askForm({
-    ...{ title, content },
+    title,
+    content,
     confirm: changes.save,
     back: changes.back,
     async submit(entered) {
@@ -209,7 +210,11 @@ async function ask(
 function requestOf(action: FlowActionView) {
   const { type, step, title, allowElectronicSignature, marks, signatureInitialsMode, fields } = action;
   return {
-    ...{ type, step, title, allowElectronicSignature, signatureInitialsMode },
+    type,
+    step,
+    title,
+    allowElectronicSignature,
+    signatureInitialsMode,
     disableEmailAuthenticationToSignElectronically: action.disableEmailAuthenticationToSignElectronically,
     requiredCertificateTypeToSign: action.requiredCertificateTypeToSign,
     requiredCertificateHolderTypeToSign: action.requiredCertificateHolderTypeToSign,
@@ -319,7 +324,8 @@ const refresh = keepLive<SenderDocumentData>({
   stale: changes.stale,
   show(read, page) {
     data = read;
-    const [shown, fresh] = [requireElement('#document'), page.querySelector('#document')];
+    const shown = requireElement('#document');
+    const fresh = page.querySelector('#document');
     // What a person is entering stays.
     const isEntering =
       shown.querySelector('details[open]') !== null || document.querySelector('dialog') !== null;

@@ -167,7 +167,8 @@ function ask(
   submit: (entered: FormData) => Promise<FieldFault | undefined>,
 ): Promise<boolean> {
   return askForm({
-    ...{ content, submit },
+    content,
+    submit,
     title: counted(data.language, title, ids.size),
     confirm: list[action].replace('…', ''),
     back: list.back,

@@ -72,7 +72,9 @@ function faultsOfFiles({ files, envelope, envelopeName }: EditorModel): readonly
 function faultsOfPerson(person: EditorPerson, index: number, isTemplate: boolean): readonly Fault[] {
   const { role, title, name, email, needed } = person;
   const fault = (code: FaultCode, input: string): Fault => ({
-    ...{ step: 'people', code, person },
+    step: 'people',
+    code,
+    person,
     input: `person-${index}-${input}`,
   });
   if (isGroup(person)) {

@@ -166,15 +166,29 @@ export interface CreationRequest {
 export function newPerson(role: PersonRole, step: number): EditorPerson {
   const members = isGroup({ role }) ? [newMember(), newMember()] : [];
   return {
-    ...{ role, title: '', name: '', email: '', step, electronic: true },
-    ...{ needed: 1, members, continues: false, items: [] },
+    role,
+    title: '',
+    name: '',
+    email: '',
+    step,
+    electronic: true,
+    needed: 1,
+    members,
+    continues: false,
+    items: [],
   };
 }
 
 export function emptyModel(): EditorModel {
   return {
-    ...{ files: [], envelope: false, envelopeName: '', folder: '', people: [newPerson('Signer', 1)] },
-    ...{ message: '', expires: '', reminderDays: 0 },
+    files: [],
+    envelope: false,
+    envelopeName: '',
+    folder: '',
+    people: [newPerson('Signer', 1)],
+    message: '',
+    expires: '',
+    reminderDays: 0,
   };
 }
 
@@ -336,7 +350,8 @@ function actionOf(
       ...placed,
     };
   }
-  const [name, email] = [person.name.trim(), person.email.trim()];
+  const name = person.name.trim();
+  const email = person.email.trim();
   const isNamed = name !== '' || email !== '' || given?.user?.identifier;
   return {
     ...given,

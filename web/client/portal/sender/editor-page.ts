@@ -244,7 +244,8 @@ export class EditorPage {
 
   /** Exchanges a person with the one before or after, who takes the place in the order. */
   movePerson(index: number, by: -1 | 1): void {
-    const [one, other] = [this.people[index], this.people[index + by]];
+    const one = this.people[index];
+    const other = this.people[index + by];
     if (one === undefined || other === undefined) return;
     this.change(() => {
       this.model.people = this.people.map((person) =>

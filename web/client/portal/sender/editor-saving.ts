@@ -159,8 +159,10 @@ export class EditorSaving {
     await this.#run(async () => {
       const { name, description, days } = page.template;
       const body = {
-        ...{ name: name.trim(), description: description.trim() || null },
-        ...{ expirationDays: days > 0 ? days : null, document: page.request() },
+        name: name.trim(),
+        description: description.trim() || null,
+        expirationDays: days > 0 ? days : null,
+        document: page.request(),
       };
       let id = page.data.template?.id;
       if (id === undefined)

@@ -27,7 +27,8 @@ export function keepLive<Data>({ stale, show }: LiveOptions<Data>): () => Promis
     if (answer.status >= 500) throw new Error(`Answered ${answer.status}.`);
     if (answer.redirected || !answer.ok) return location.reload();
     const page = parseHtml(await answer.text());
-    const [shown, fresh] = [requireElement('.side nav'), page.querySelector('.side nav')];
+    const shown = requireElement('.side nav');
+    const fresh = page.querySelector('.side nav');
     // Counts and folders; a link that has the focus stays.
     if (fresh !== null && shown.textContent !== fresh.textContent && !shown.contains(document.activeElement))
       shown.replaceWith(document.adoptNode(fresh));

@@ -182,7 +182,10 @@ export class PageBoxes {
     if (shown === undefined || person === undefined || size === undefined || !canHave(person, kind)) return;
     const item: PlacedItem = {
       ...newItem(kind),
-      ...{ uploadId: shown.id, pageNumber, topLeftX: 0, topLeftY: 0 },
+      uploadId: shown.id,
+      pageNumber,
+      topLeftX: 0,
+      topLeftY: 0,
       ...SIZES[kind],
     };
     const corner =
@@ -258,11 +261,13 @@ export class PageBoxes {
   }
 
   dragged(event: PointerEvent): void {
-    const [drag, { shown, page }] = [this.#drag, this];
+    const drag = this.#drag;
+    const { shown, page } = this;
     const size = drag && shown?.sizes[drag.item.pageNumber - 1];
     if (drag === undefined || shown === undefined || size === undefined) return;
     const scale = shown.view.scale();
-    const [x, y] = [(event.clientX - drag.x) / scale, (event.clientY - drag.y) / scale];
+    const x = (event.clientX - drag.x) / scale;
+    const y = (event.clientY - drag.y) / scale;
     const { from, item } = drag;
     if (x === 0 && y === 0) return;
     if (drag.isResize) {
@@ -301,8 +306,11 @@ export class PageBoxes {
     if (by === undefined || size === undefined) return;
     event.preventDefault();
     const wanted = {
-      ...{ topLeftX: item.topLeftX + by.topLeftX, topLeftY: item.topLeftY + by.topLeftY },
-      ...{ width: item.width + by.width, height: item.height + by.height, pageNumber: by.pageNumber },
+      topLeftX: item.topLeftX + by.topLeftX,
+      topLeftY: item.topLeftY + by.topLeftY,
+      width: item.width + by.width,
+      height: item.height + by.height,
+      pageNumber: by.pageNumber,
     };
     const hasNewPage = by.pageNumber !== item.pageNumber;
     const place = event.shiftKey ? resized(wanted, size) : withinPage(wanted, size);

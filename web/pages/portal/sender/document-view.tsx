@@ -44,6 +44,7 @@ interface FolderName {
 /** Data for the script of the page. */
 export interface SenderDocumentData {
   readonly formToken: string;
+  readonly userId: string;
   readonly documentId: string;
   readonly preview: string | undefined;
   readonly folderId: string | null;
@@ -64,13 +65,11 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   const parts = { page, user, texts, shown };
   const isOpen = document.status === 'Pending' && !document.isDeleted;
   const data: SenderDocumentData = {
-    ...{
-      formToken: user.formToken,
-      userId: personOf(user),
-      documentId: document.id,
-      folders: foldersFor(shown),
-      preview,
-    },
+    formToken: user.formToken,
+    userId: personOf(user),
+    documentId: document.id,
+    folders: foldersFor(shown),
+    preview,
     folderId: document.folder?.id ?? null,
     words: texts.editor.script,
     changes: texts.page.changes,

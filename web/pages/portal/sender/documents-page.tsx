@@ -13,7 +13,9 @@ export function documentsPage(page: AccountPage, user: SignedInUser, data: Docum
     script: 'documents.js',
     data,
     facts: {
-      ...{ all: counts.all, drafts: draftsCount, folders },
+      all: counts.all,
+      drafts: draftsCount,
+      folders,
       current: `/account/documents${filters.show === 'drafts' ? '?show=drafts' : current}`,
     },
     main: (

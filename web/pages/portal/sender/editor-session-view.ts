@@ -31,7 +31,11 @@ export function editorSessionPage(
     ownHeader: true,
     script: 'session-editor.js',
     data: {
-      ...{ id, draftId, ticket, embedded, texts },
+      id,
+      draftId,
+      ticket,
+      embedded,
+      texts,
       embedOrigins: embedded ? embedOrigins : [],
       words: { ...inEditor.words, signedOut: texts.over.text },
       editor: {

@@ -302,7 +302,10 @@ function ValueField({
   // The participant could not fill it.
   const needed = readOnly === true;
   const parts = {
-    ...{ id, name: id, required: needed, value: given },
+    id,
+    name: id,
+    required: needed,
+    value: given,
     label: needed ? (
       <>
         {text} <span class="hint">({required})</span>
