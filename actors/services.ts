@@ -44,16 +44,24 @@ export interface ServicesOptions {
 export class Services {
   readonly #all: readonly HostedService[];
 
+  readonly batch: Batch;
+  readonly portal: Portal | undefined;
+
   private constructor(
-    private readonly common: ServiceRuntime,
-    private readonly pool: SigningPool,
-    private readonly runtime: BuiltRuntime,
-    readonly batch: Batch,
-    readonly portal: Portal | undefined,
-    private readonly history: History | undefined,
-    private readonly singletons: Singletons,
+    private readonly needs: {
+      readonly common: ServiceRuntime;
+      readonly pool: SigningPool;
+      readonly runtime: BuiltRuntime;
+      readonly batch: Batch;
+      readonly portal: Portal | undefined;
+      readonly history: History | undefined;
+      readonly singletons: Singletons;
+    },
   ) {
-    this.#all = portal === undefined ? [batch] : [batch, portal];
+    this.batch = needs.batch;
+    this.portal = needs.portal;
+
+    this.#all = needs.portal === undefined ? [needs.batch] : [needs.batch, needs.portal];
   }
 
   /** Opens the services and recovers the last run. They answer requests from here on; nothing is begun before `start`. */
@@ -111,13 +119,11 @@ export class Services {
       while (await history.isRecordedAsStopped()) await clock.sleep(HISTORY_RETRY_MS);
     }
     // Before the runtime starts: migrates actors that an earlier version stored.
-    const { migrated, rearmed } = await migrateStore(
-      store,
-      shardModule.definitions,
+    const { migrated, rearmed } = await migrateStore(store, shardModule.definitions, {
       log,
-      clock.now(),
-      options.version,
-    );
+      now: clock.now(),
+      version: options.version,
+    });
     if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
     const runtime = buildRuntime({
       system,
@@ -155,17 +161,17 @@ export class Services {
     const objects = options.batch.objects ?? options.portal?.objects;
     if (objects) batch.health.add(objectsProbe(objects, clock, log));
     if (portal) batch.health.add(mailProbe(portal.mailTrouble));
-    return new Services(common, pool, runtime, batch, portal, history, singletons);
+    return new Services({ common, pool, runtime, batch, portal, history, singletons });
   }
 
   /** Time for which each kind of task of the pool took so far; see `SigningPool.stages`. */
   get stages(): SigningPool['stages'] {
-    return this.pool.stages;
+    return this.needs.pool.stages;
   }
 
   /** Takes up stored work, watches the folders, claims jobs. */
   async start(): Promise<void> {
-    this.runtime.start();
+    this.needs.runtime.start();
     for (const service of this.#all) await service.start();
     for (const flag of compilerFlags(process.versions.v8)) setFlagsFromString(flag);
   }
@@ -176,24 +182,24 @@ export class Services {
    * @param requests resolves when no request sends messages to actors any more
    */
   async stop(grace: number, requests?: Promise<unknown>): Promise<void> {
-    const { clock, store, log } = this.common;
-    const { pool } = this;
+    const { clock, store, log } = this.needs.common;
+    const { pool } = this.needs;
     const until = clock.elapsed() + grace;
     await Promise.all(this.#all.map((service) => service.drain(grace)));
     const left = Math.max(0, until - clock.elapsed());
-    const stopped = this.runtime.stop(left, requests);
+    const stopped = this.needs.runtime.stop(left, requests);
     // Set after the deadline of the runtime, so that results of lost tasks are ignored.
     const cancel = clock.after(left, () => void pool.destroy());
     await stopped;
     cancel();
     await pool.close();
-    await this.singletons.stop();
-    await (this.singletons.runsHere('history') ? this.history : undefined)
+    await this.needs.singletons.stop();
+    await (this.needs.singletons.runsHere('history') ? this.needs.history : undefined)
       ?.stop()
       .catch((error: unknown) =>
         log.warn('The history could not be sealed; the next start does so.', { ...describeFailure(error) }),
       );
-    await this.singletons.release();
+    await this.needs.singletons.release();
     await store.flushed();
   }
 }

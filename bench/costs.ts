@@ -56,14 +56,18 @@ async function flowCosts(context: BenchContext): Promise<void> {
       clientMs += performance.now() - from;
     }
     const after = await sample(program);
-    reportFlows(context, made.length, before, after, signatures.reduce((sum, ms) => sum + ms, 0) / ROUNDS);
+    reportFlows(context, made.length, {
+      before,
+      after,
+      signature: signatures.reduce((sum, ms) => sum + ms, 0) / ROUNDS,
+    });
     context.figure(`flows, ${IN_FLIGHT} in flight`, (made.length / clientMs) * 1000, '/s');
     await loneFlows(program, pdf, context);
     const folder = context.temporaryFolder();
     const rootFile = join(root, 'keys', 'development-ca.pem');
     for (const [n, id] of made.slice(0, JUDGED).entries()) {
       const path = join(folder, 'signed.pdf');
-      await mustVerify(program, id, path, context.clock.now(), settings.damage);
+      await mustVerify(program, id, { path, at: context.clock.now(), damage: settings.damage });
       context.verified('the engine', 1);
       if (n >= JUDGED_BY_OTHERS) continue;
       const by = await verifiedByOtherTool({ name: id, format: 'Pades', path }, { folder, rootFile });
@@ -107,9 +111,11 @@ async function sample(program: Program): Promise<Sample> {
 function reportFlows(
   { figure }: BenchContext,
   flows: number,
-  before: Sample,
-  after: Sample,
-  signature: number,
+  {
+    before,
+    after,
+    signature,
+  }: { readonly before: Sample; readonly after: Sample; readonly signature: number },
 ): void {
   const roles = costsByRole(before.threads, after.threads, after.counts.threads);
   const sum = [...roles.values()].reduce((all, { cpuMs }) => all + cpuMs, 0) / flows;

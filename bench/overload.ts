@@ -110,13 +110,11 @@ async function overload(
   const client = await Client.open(flood.url, CONNECTIONS, flood.status);
   try {
     context.progress(`${name}, quiet`, 1, 3);
-    const calm = await offer(
-      client,
-      flood,
-      sustained * QUIET,
-      { seconds: seconds * QUIET_FOR, warmUp: 0 },
-      context,
-    );
+    const calm = await offer(client, flood, context, {
+      perSecond: sustained * QUIET,
+      seconds: seconds * QUIET_FOR,
+      warmUp: 0,
+    });
     accepted += calm.admitted.count;
     await drained(flood, context);
     const reference = `${name}, p99 of a quiet service`;
@@ -131,13 +129,11 @@ async function overload(
     context.progress(`${name}, ten times as much`, 2, 3);
     const watch = new Watch(program, flood.url);
     const shares = processorShares(program, context);
-    const much = await offer(
-      client,
-      flood,
-      sustained * TOO_MUCH,
-      { seconds: counted, warmUp: RUSH[pace] },
-      context,
-    ).catch(async (error: unknown) => {
+    const much = await offer(client, flood, context, {
+      perSecond: sustained * TOO_MUCH,
+      seconds: counted,
+      warmUp: RUSH[pace],
+    }).catch(async (error: unknown) => {
       // What ended the run is reported, not what the watch sees while the service stops.
       await watch.end().catch(() => undefined);
       throw error;
@@ -201,9 +197,12 @@ async function overload(
 async function offer(
   client: Client,
   { request }: Flood,
-  perSecond: number,
-  { seconds, warmUp }: { seconds: number; warmUp: number },
   { clock }: BenchContext,
+  {
+    perSecond,
+    seconds,
+    warmUp,
+  }: { readonly perSecond: number; readonly seconds: number; readonly warmUp: number },
 ): Promise<Seen> {
   const window = { from: clock.now() + warmUp * 1000, until: 0 };
   const seen: Seen = {

@@ -56,12 +56,16 @@ async function run(context: BenchContext): Promise<void> {
   const least = 'processor time of the bare loop for a file';
   const bareCpu = [before, after].reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / 2;
   context.limit(least, bareCpu, 'ms');
-  tellCost(context, files, from, to, least);
+  tellCost(context, files, { from, to, limit: least });
   const syncs = quick ? undefined : syncsPerFile(workFolder, COUNTED_FILES);
   if (syncs !== undefined) tellPerJob(context, 'syncs', syncs);
 }
 
-function tellCost({ figure }: BenchContext, files: number, from: Totals, to: Totals, limit: string): void {
+function tellCost(
+  { figure }: BenchContext,
+  files: number,
+  { from, to, limit }: { readonly from: Totals; readonly to: Totals; readonly limit: string },
+): void {
   const used = [...to.cpu].map(([role, ms]) => [role, (ms - (from.cpu.get(role) ?? 0)) / files] as const);
   const all = used.reduce((sum, [, ms]) => sum + ms, 0);
   figure('processor time of a file', all, 'ms', { limit });

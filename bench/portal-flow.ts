@@ -46,9 +46,7 @@ export async function flow(program: Program, pdf: Buffer, pollMs = 5): Promise<s
 export async function mustVerify(
   { portal, portalKey }: Program,
   id: string,
-  path: string,
-  at: number,
-  damage: boolean,
+  { path, at, damage }: { readonly path: string; readonly at: number; readonly damage: boolean },
 ): Promise<void> {
   const response = await fetch(`${portal}/api/documents/${id}/content?type=Signatures`, {
     headers: portalKey,

@@ -114,7 +114,7 @@ async function flows(program: Program, context: BenchContext, where = ''): Promi
   const path = join(context.temporaryFolder(), 'signed.pdf');
   for (const [n, id] of made.entries()) {
     context.progress('verifying', n, made.length);
-    await mustVerify(program, id, path, context.clock.now(), damage);
+    await mustVerify(program, id, { path, at: context.clock.now(), damage });
   }
   context.verified('the engine', made.length);
   const [model] = made;

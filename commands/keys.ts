@@ -103,7 +103,7 @@ export async function keys(
         onCommitted: (step) => history?.observe(step),
       });
       const exit = await (words.do === 'sign-in'
-        ? signInLink(offline, words, settings, options.json, { ids, terminal })
+        ? signInLink(offline, words, { settings, json: options.json, commandContext: { ids, terminal } })
         : execute(offline, words, options.json, terminal)
       ).finally(() => history?.stop());
       await store.flushed();
@@ -193,9 +193,15 @@ async function execute(
 async function signInLink(
   { administration, signInLink: make }: Offline,
   { organization: named, email }: Extract<KeysArguments, { readonly do: 'sign-in' }>,
-  settings: Settings,
-  json: boolean,
-  { ids, terminal }: Pick<CommandContext, 'ids' | 'terminal'>,
+  {
+    settings,
+    json,
+    commandContext: { ids, terminal },
+  }: {
+    readonly settings: Settings;
+    readonly json: boolean;
+    readonly commandContext: Pick<CommandContext, 'ids' | 'terminal'>;
+  },
 ): Promise<ExitCode> {
   const { storage, portal, runtime } = settings;
   const folder = openKeyFolder(storage.keysPath, ids);

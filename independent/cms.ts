@@ -50,7 +50,7 @@ export async function judgeCms(
     return [notComparable('Its signers take too much work.', kind)];
   const signatures: IndependentSignature[] = [];
   for (const [index, signer] of signed.signerInfos.entries()) {
-    signatures.push(await judgeSigner(signed, index, data, kind, at));
+    signatures.push(await judgeSigner(signed, index, { data, kind, at }));
     signatures.push(...(await judgeTokens(signer, at)));
   }
   const inside = isToken || depth === MAX_DEPTH ? undefined : signedInside(signed);
@@ -83,7 +83,10 @@ async function judgeTokens(
     for (const value of values.slice(0, MAX_TOKENS)) {
       const token = parse(Buffer.from((value as { toBER(): ArrayBuffer }).toBER()));
       if (token === undefined) judged.push(notComparable('The library cannot read the token.', kind));
-      else judged.push(await judgeSigner(token, 0, Buffer.from(signature.valueBlock.valueHexView), kind, at));
+      else
+        judged.push(
+          await judgeSigner(token, 0, { data: Buffer.from(signature.valueBlock.valueHexView), kind, at }),
+        );
     }
   }
   return judged;
@@ -101,9 +104,11 @@ function parse(der: Buffer): pkijs.SignedData | undefined {
 async function judgeSigner(
   signed: pkijs.SignedData,
   index: number,
-  data: Buffer,
-  kind: IndependentSignature['kind'],
-  at: number,
+  {
+    data,
+    kind,
+    at,
+  }: { readonly data: Buffer; readonly kind: IndependentSignature['kind']; readonly at: number },
 ): Promise<IndependentSignature> {
   const info = signed.signerInfos[index];
   if (info === undefined) return notComparable('There is no signer.', kind);

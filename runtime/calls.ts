@@ -116,7 +116,7 @@ export class ActorCalls implements Calls {
     options: WaitOptions = {},
   ) {
     this.checked(actor, id);
-    return this.watch.waitFor(actor, id, isWanted, options, () => this.read(actor, id));
+    return this.watch.waitFor(actor, id, { isWanted, options, read: () => this.read(actor, id) });
   }
 
   async list<Definition extends Actor>(actor: Definition, { state, after, limit = 100 }: ListQuery = {}) {

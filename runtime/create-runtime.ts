@@ -168,7 +168,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     const clock = store.nodes?.clock ?? ownClock;
     const watch = new Watch(store, clock, log);
     await assertHandlers(store, handlers);
-    await migrateStore(store, actors, log, clock.now(), version);
+    await migrateStore(store, actors, { log, now: clock.now(), version });
     const { crashJournal = options.store.crashJournal, shards, tracing, metrics } = options;
     const { onCommitted, onUnaccepted } = options;
     const { deadLetters = {} } = options;

@@ -220,13 +220,13 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   system.connect(host, dependencies.tracing);
   const letters =
     dependencies.deadLetters &&
-    new DeadLetters(
+    new DeadLetters({
       store,
       clock,
       log,
-      (to, event, delivery) => host.deliver(to, event, delivery),
-      dependencies.deadLetters,
-    );
+      deliver: (to, event, delivery) => host.deliver(to, event, delivery),
+      limits: dependencies.deadLetters,
+    });
   const onUnaccepted = (receiver: ActorAddress, what: Unaccepted): void => {
     try {
       dependencies.onUnaccepted?.(receiver, what);
@@ -258,7 +258,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     options.effectsInFlight,
     options.messagesInFlight,
   );
-  const timers = new Timers(store, clock, log, faults, host, onUnaccepted);
+  const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
   followNodes(dependencies, { definitions, host, outboxes, timers, committed });
   let isStopping = false;
   // One after the other: a second call must see what the first one has released, which runs already.
@@ -391,7 +391,7 @@ function startOutboxes(
     if (!isStopping()) outboxes.start();
   };
   if (journal === undefined) start();
-  else void runExclusive(journal, store, clock, log, outboxes.common).then(start);
+  else void runExclusive(journal, store, { clock, log, outbox: outboxes.common }).then(start);
 }
 
 /**

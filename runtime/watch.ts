@@ -83,13 +83,19 @@ export class Watch {
     });
   }
 
-  /** @param read the actor as stored now */
   waitFor<Definition extends Actor>(
     actor: Definition,
     id: string,
-    isWanted: (view: View<Definition>) => boolean,
-    options: WaitOptions,
-    read: () => Promise<View<Definition> | undefined>,
+    {
+      isWanted,
+      options,
+      read,
+    }: {
+      readonly isWanted: (view: View<Definition>) => boolean;
+      readonly options: WaitOptions;
+      /** The actor as stored now. */
+      readonly read: () => Promise<View<Definition> | undefined>;
+    },
   ): Promise<View<Definition>> {
     const what = `${actor.kind}/${id}`;
     const late = new Retryable(

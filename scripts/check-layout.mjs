@@ -98,11 +98,11 @@ function importFindings({ path, zone, imports }) {
     const place = `${path}:${entry.line}`;
     const target = resolveImport(path, entry.from);
     if (target === undefined) return packageFindings(place, zone, entry.from);
-    return targetFindings(place, path, target, zone, entry);
+    return targetFindings(place, path, { target, zone, entry });
   });
 }
 
-function targetFindings(place, path, target, zone, entry) {
+function targetFindings(place, path, { target, zone, entry }) {
   const other = zoneOf(target);
   if (other === undefined) {
     return [`${place}: imports ${entry.from}, which belongs to no folder of the layout`];

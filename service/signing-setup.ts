@@ -110,7 +110,7 @@ export async function loadSigning(
     const source =
       sourceOf(declared.certificate, declared.certificateKey) ??
       (await developmentSource(settings, keys, parts));
-    const profile = await loadProfile(declared, source, trust, parts.clock, warnings);
+    const profile = await loadProfile(declared, source, { trust, clock: parts.clock, warnings });
     profiles.push(profile);
     if (profile.facts === undefined) continue;
     paths.set(profile, source);
@@ -146,9 +146,11 @@ export async function loadSigning(
 async function withIssuers(
   loaded: LoadedSigner,
   trust: TrustOptions,
-  { development }: CertificateSource,
-  clock: Clock,
-  warnings: string[],
+  {
+    certificateSource: { development },
+    clock,
+    warnings,
+  }: { readonly certificateSource: CertificateSource; readonly clock: Clock; readonly warnings: string[] },
 ): Promise<LoadedSigner> {
   if (development || trust.roots.length === 0 || trust.issuerHosts.length === 0) return loaded;
   const transport = createAuthorityTransport({ clock, ...trust });
@@ -217,7 +219,7 @@ export async function portalProfiles(
     base: { format: undefined, verify: true, encrypt: false },
   };
   const warnings = configured === undefined ? [DEVELOPMENT_SEAL] : [];
-  const own = await loadProfile(declared, source, trust, parts.clock, warnings);
+  const own = await loadProfile(declared, source, { trust, clock: parts.clock, warnings });
   const broken = brokenProfiles([own], parts.clock.now());
   warnings.push(...broken.map(({ sentence }) => `${sentence} Until then the portal seals nothing.`));
   return { profiles: [...profiles, own], sealProfile, warnings };
@@ -227,12 +229,18 @@ export async function portalProfiles(
 async function loadProfile(
   declared: DeclaredSigner,
   source: CertificateSource,
-  trust: TrustOptions,
-  clock: Clock,
-  warnings: string[],
+  {
+    trust,
+    clock,
+    warnings,
+  }: { readonly trust: TrustOptions; readonly clock: Clock; readonly warnings: string[] },
 ): Promise<LocalProfile> {
   try {
-    const signer = await withIssuers(await loadSigner(source.keys), trust, source, clock, warnings);
+    const signer = await withIssuers(await loadSigner(source.keys), trust, {
+      certificateSource: source,
+      clock,
+      warnings,
+    });
     const profile = localProfile(declared, signer, source, trust);
     warnings.push(...warningsAbout(profile, signer, source, trust));
     return profile;

@@ -56,14 +56,12 @@ function checkAddresses(
 
 function checkBootstrap({ portal }: Settings, faults: Fault[], warnings: Warning[]): void {
   const { bootstrap } = portal;
-  checkPair('Application', bootstrap.application, 'Secret', bootstrap.secret, faults);
-  checkPair(
-    'MonitorApplication',
-    bootstrap.monitorApplication,
-    'MonitorSecret',
-    bootstrap.monitorSecret,
+  checkPair('Application', bootstrap.application, { secretKey: 'Secret', secret: bootstrap.secret, faults });
+  checkPair('MonitorApplication', bootstrap.monitorApplication, {
+    secretKey: 'MonitorSecret',
+    secret: bootstrap.monitorSecret,
     faults,
-  );
+  });
   const monitor = bootstrap.monitorApplication;
   if (monitor !== undefined && monitor.toLowerCase() === bootstrap.application?.toLowerCase()) {
     faults.push({
@@ -87,9 +85,11 @@ function checkBootstrap({ portal }: Settings, faults: Fault[], warnings: Warning
 function checkPair(
   applicationKey: string,
   application: string | undefined,
-  secretKey: string,
-  secret: string | undefined,
-  faults: Fault[],
+  {
+    secretKey,
+    secret,
+    faults,
+  }: { readonly secretKey: string; readonly secret: string | undefined; readonly faults: Fault[] },
 ): void {
   if (application !== undefined && !secret) {
     const key = `Portal:Bootstrap:${secretKey}`;

@@ -79,6 +79,7 @@ function readJsonEntries(text: string): readonly JsonEntry[] {
       onObjectEnd: () => {
         depth -= 1;
       },
+      // biome-ignore lint/complexity/useMaxParams: the library's
       onArrayBegin(_offset, _length, line, character, path) {
         member(line, character);
         enter(line, character);
@@ -89,12 +90,14 @@ function readJsonEntries(text: string): readonly JsonEntry[] {
         if (emptyList !== undefined) entries.push({ key: emptyList, text: '', whole: true });
         emptyList = undefined;
       },
+      // biome-ignore lint/complexity/useMaxParams: the library's
       onLiteralValue(value: unknown, _offset, _length, line, character, path) {
         member(line, character);
         emptyList = undefined;
         const isNull = value === null;
         entries.push({ key: path().join(':'), text: isNull ? undefined : String(value), whole: isNull });
       },
+      // biome-ignore lint/complexity/useMaxParams: the library's
       onError(code, _offset, _length, line, character) {
         throw new JsonFault(REASONS[jsonc.printParseErrorCode(code)] ?? 'Not JSON', line, character);
       },

@@ -180,7 +180,13 @@ export async function planBatch(
   const disk = new DiskSync();
   const profiles = new Profiles(options.profiles);
   const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
-  const remote = new RemoteSigning(runtime, portal, profiles, observer, remoteOptions.timeout);
+  const remote = new RemoteSigning({
+    runtime,
+    portal,
+    configured: profiles,
+    observer,
+    timeout: remoteOptions.timeout,
+  });
   const storage = new StorageMonitor(runtime, storageFolders(layout), () => pipeline.wake());
   const indexes = new SparseIndexes(store);
   const webhooks = new JobWebhooks(options.webhooks ?? [], runtime, observer, indexes);
@@ -189,31 +195,31 @@ export async function planBatch(
   const events = new EventLog(runtime, indexes);
   const inputWaits = new InputWaits(service, originals, () => pipeline.wake(), quietTimes(options.folders));
   const authorities = new Authorities(runtime, profiles, options.trust, () => pipeline.wake());
-  const pipeline: Pipeline = new Pipeline(
+  const pipeline: Pipeline = new Pipeline({
     runtime,
     remote,
     storage,
-    options.maxConcurrency,
-    options.pollEvery,
-    inputWaits,
+    maxConcurrency: options.maxConcurrency,
+    pollEvery: options.pollEvery,
+    outages: inputWaits,
     authorities,
-  );
+  });
   remote.onChange(() => pipeline.wake());
-  const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
+  const remotePoll = new RemotePoll({ runtime, pipeline, remote, layout, options: remoteOptions });
   const uploads = new Uploads(layout.input, ids, disk, objects);
   const maker = new JobFactory(runtime, order, webhooks.areConfigured);
   const waits = new StepWaits(clock, MAX_WAITING);
   const keys = new UploadKeys(runtime);
   const columns = new JobColumns(store, counts, { root: layout.root, ids, clock });
-  const jobs = new JobService(
+  const jobs = new JobService({
     runtime,
     columns,
     waits,
     maker,
     profiles,
     layout,
-    new JobUploads(runtime, maker, profiles, uploads, keys, secrets),
-  );
+    uploads: new JobUploads({ runtime, maker, profiles, uploads, uploadKeys: keys, secrets }),
+  });
   const intake = new FolderIntake(runtime, maker, jobs.uploads);
   const operations = new OperationService(runtime, jobs, indexes);
   const statistics = new StatisticsService(runtime);

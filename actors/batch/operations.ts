@@ -62,7 +62,7 @@ export class OperationService {
   async #count(action: OperationAction, filter: OperationContext['filter']): Promise<number> {
     const { store, counts } = this.runtime;
     const search = this.#search(action, filter);
-    return (await findOldest(store, counts, search, 0, this.#eligible(action))).matched;
+    return (await findOldest(store, counts, { search, limit: 0, passes: this.#eligible(action) })).matched;
   }
 
   /** Acts on jobs made before the call. Resolves when durable. Refusals: `operation.limit-reached`. */
@@ -136,7 +136,7 @@ export class OperationService {
     const { store, counts: jobCounts } = this.runtime;
     const search = this.#search(context.action, context.filter);
     const eligible = this.#eligible(context.action);
-    const next = await findFrom(store, jobCounts, search, after, BATCH_SIZE, eligible);
+    const next = await findFrom(store, jobCounts, { search, after, limit: BATCH_SIZE, passes: eligible });
     return { type: 'PROGRESS', next: next.ids.length === 0 ? null : next, ...counts } as const;
   }
 

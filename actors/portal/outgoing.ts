@@ -53,11 +53,19 @@ export interface Outgoing {
 export function createOutgoing(
   { allowPrivate, concludedDelay, sender, gateway, publicUrl, indexes }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-  secretBox: SecretBox,
-  links: MailLinks,
-  codeFor: CodeLookup,
-  mailer: Mailer,
-  caller: WebhookCaller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate }),
+  {
+    secretBox,
+    links,
+    codeFor,
+    mailer,
+    caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate }),
+  }: {
+    readonly secretBox: SecretBox;
+    readonly links: MailLinks;
+    readonly codeFor: CodeLookup;
+    readonly mailer: Mailer;
+    readonly caller?: WebhookCaller | undefined;
+  },
 ): Outgoing {
   const { system } = runtime;
   const registry = new WebhookRegistry(runtime, secretBox, allowPrivate);

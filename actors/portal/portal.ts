@@ -143,14 +143,14 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   );
   const keys = portalKeys(options.secret);
   const disk = new DiskSync();
-  const blobs = new Blobs(
-    options.root,
+  const blobs = new Blobs({
+    root: options.root,
     runtime,
     disk,
-    storeInPool(pool, { profile: sealProfile, clock }),
-    store.nodes !== undefined,
-    options.objects,
-  );
+    storeSmall: storeInPool(pool, { profile: sealProfile, clock }),
+    isShared: store.nodes !== undefined,
+    objects: options.objects,
+  });
   const tickets = new Tickets(keys.tickets);
   const codeFor = codesFrom(keys.codes);
   const links = new SigningLinks(tickets, clock, publicUrl);
@@ -182,10 +182,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   const outgoing = createOutgoing(
     { ...options.webhooks, sender: options.sender, gateway: options.messageGateway, publicUrl, indexes },
     runtime,
-    secrets,
-    links,
-    codeFor,
-    options.mailer,
+    { secretBox: secrets, links, codeFor, mailer: options.mailer },
   );
   const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
@@ -201,7 +198,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
   );
   const maxBytes = options.uploadMaxBytes;
   const inspected = new InspectedUploads(clock);
-  const uploads = new Uploads(runtime, blobs, tickets, segmented, maxBytes, inspected);
+  const uploads = new Uploads({ runtime, blobs, tickets, segmented, maxBytes, inspected });
   const directory = new DocumentDirectory(runtime);
   const columns = new DocumentColumns(store, await store.counters('documents/'), {
     root: options.root,
@@ -216,20 +213,20 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       ...(options.messageGateway === undefined ? [] : PHONE_CHANNELS),
     ],
   };
-  const files = new DocumentFiles(
+  const files = new DocumentFiles({
     uploads,
     pool,
     blobs,
     clock,
-    maxBytes * 20,
+    maxBytes: maxBytes * 20,
     sealProfile,
-    signedFileRule(system),
+    refusesSignedFiles: signedFileRule(system),
     inspected,
-  );
+  });
   const { mails, mailTrouble, webhooks } = outgoing;
   const described = new DescribedFiles(pool, blobs, clock, sealProfile);
-  const renditions = new Renditions(
-    directory,
+  const renditions = new Renditions({
+    documents: directory,
     described,
     pool,
     blobs,
@@ -237,40 +234,48 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     clock,
     publicUrl,
     languageOf,
-    new DocumentHistory(store),
-  );
-  const creation = new DocumentCreation(
+    history: new DocumentHistory(store),
+  });
+  const creation = new DocumentCreation({
     runtime,
     order,
     files,
     folders,
     plans,
-    remindersOf(system),
+    defaultReminders: remindersOf(system),
     canTimestamp,
-  );
+  });
   const sweeping = new BlobSweeping(runtime, blobs, segmented);
-  const documents = new DocumentService(runtime, directory, creation, folders, renditions, links, columns);
+  const documents = new DocumentService({
+    runtime,
+    directory,
+    creation,
+    folders,
+    contents: renditions,
+    links,
+    columns,
+  });
   const senderOverview = new SenderOverview(runtime, directory, folders, columns);
-  const documentEdits = new DocumentEdits(
+  const documentEdits = new DocumentEdits({
     runtime,
     directory,
     files,
     plans,
-    options.notifyParticipants.newVersion,
-  );
+    notifyNewVersion: options.notifyParticipants.newVersion,
+  });
   const passkeys = new PasskeyCeremonies(clock, secrets, publicUrl);
   const authenticators = new Authenticators(runtime, secrets, passkeys);
   const early = new EarlySignatures(runtime, waits, sealing);
-  const signing = new Signing(
+  const signing = new Signing({
     runtime,
     blobs,
     pool,
     directory,
     early,
     links,
-    new SigningCodes(runtime, codeFor, authenticators, options.messageGateway?.perDay),
+    codes: new SigningCodes(runtime, codeFor, authenticators, options.messageGateway?.perDay),
     uploads,
-    new CertificateSigning(
+    certificates: new CertificateSigning({
       runtime,
       pool,
       blobs,
@@ -279,12 +284,12 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
       tickets,
       uploads,
       sealProfile,
-      options.allowUnproven ?? false,
+      allowUnproven: options.allowUnproven ?? false,
       languageOf,
       early,
-    ),
-    new FieldUploads(uploads),
-  );
+    }),
+    fieldUploads: new FieldUploads(uploads),
+  });
   const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
   const drafts = new Drafts(runtime, uploads, creation);
   const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
@@ -318,7 +323,15 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     reports,
     branding: new BrandingService(system, languageOf),
     documentPackages: new DocumentPackages(documents, pool, blobs, clock),
-    signingPages: new SigningPages(runtime, blobs, directory, links, tenants, renditions, authenticators),
+    signingPages: new SigningPages({
+      runtime,
+      blobs,
+      directory,
+      links,
+      tenants,
+      contents: renditions,
+      authenticators,
+    }),
     documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
     pendingReminders: new PendingReminders(store, directory, mails),
     documentOperations: new DocumentOperations(runtime, columns),
@@ -328,14 +341,20 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     idempotency: new IdempotentRequestService(runtime),
     validation: new Validation(runtime, directory, described, uploads),
     drafts,
-    editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl, folderRights),
-    templates: new Templates(runtime, order, uploads, directory, creation, generations, folderRights),
+    editorSessions: new EditorSessionService({ runtime, tickets, tenants, drafts, publicUrl, folderRights }),
+    templates: new Templates({ runtime, order, uploads, directory, creation, generations, folderRights }),
     savedFlows: new SavedFlowService(runtime, creation),
     generations,
     folderGrants: new FolderGrants(runtime, users),
     provisioning: new Provisioning(runtime, indexes),
     userSessions: new UserSessions(runtime),
-    secondFactors: new SecondFactors(runtime, secrets, passkeys, links, options.userSessionHours * 3_600_000),
+    secondFactors: new SecondFactors({
+      runtime,
+      box: secrets,
+      passkeys,
+      links,
+      sessionLifetime: options.userSessionHours * 3_600_000,
+    }),
     publicUrl,
     marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
 

@@ -54,13 +54,17 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
   try {
     await service.prepare('cold', cold);
     await service.prepare('warm', files);
-    const first = await measured(service, `${name}: after the start`, 'cold', cold, context);
+    const first = await measured(service, `${name}: after the start`, {
+      prefix: 'cold',
+      files: cold,
+      context,
+    });
     const before = service.totals();
     const wakeUps = totalWakeUps();
-    const warm = await measured(service, `${name}: warm`, 'warm', files, context);
-    tellCounts(name, files, service, before, totalWakeUps() - wakeUps, context);
+    const warm = await measured(service, `${name}: warm`, { prefix: 'warm', files, context });
+    tellCounts(name, files, { service, before, wakeUps: totalWakeUps() - wakeUps, benchContext: context });
     bare.push(await bareLoop(join(workFolder, 'bare-after'), files, kind, key));
-    tellRatios(name, first, warm, bare, context);
+    tellRatios(name, first, { warm, bare, benchContext: context });
     await service.verify(cold + files, context, { by: 'the engine', most: JUDGED });
     return warm;
   } finally {
@@ -71,9 +75,11 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
 async function measured(
   service: PipelineService,
   label: string,
-  prefix: string,
-  files: number,
-  context: BenchContext,
+  {
+    prefix,
+    files,
+    context,
+  }: { readonly prefix: string; readonly files: number; readonly context: BenchContext },
 ): Promise<PipelineRun> {
   const before = service.totals();
   const seconds = await service.through(prefix, files, (done) => context.progress(label, done, files));
@@ -89,10 +95,17 @@ function totalWakeUps(): number {
 function tellCounts(
   name: string,
   files: number,
-  service: PipelineService,
-  before: ReturnType<PipelineService['totals']>,
-  wakeUps: number,
-  { figure }: BenchContext,
+  {
+    service,
+    before,
+    wakeUps,
+    benchContext: { figure },
+  }: {
+    readonly service: PipelineService;
+    readonly before: ReturnType<PipelineService['totals']>;
+    readonly wakeUps: number;
+    readonly benchContext: BenchContext;
+  },
 ): void {
   const after = service.totals();
   const tasks = (totals: typeof before) =>
@@ -114,9 +127,11 @@ function tellCounts(
 function tellRatios(
   name: string,
   first: PipelineRun,
-  warm: PipelineRun,
-  bare: readonly BareRun[],
-  { figure }: BenchContext,
+  {
+    warm,
+    bare,
+    benchContext: { figure },
+  }: { readonly warm: PipelineRun; readonly bare: readonly BareRun[]; readonly benchContext: BenchContext },
 ): void {
   const bareCpu = bare.reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / bare.length;
   const bareRate = bare.reduce((sum, { perSecond }) => sum + perSecond, 0) / bare.length;

@@ -83,7 +83,7 @@ async function verify(
   const { readOwnTrust } = await import('../verify/own-trust.ts');
   const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
   const wanted = { ...options, program: 'sealwright', own, format, content, at, password };
-  return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
+  return verifyFiles(files, wanted, terminal, { validate: validateFile, askOnline, compareWith: compare });
 }
 
 /**
@@ -158,7 +158,8 @@ export function addExtend(line: CommandLine): void {
         const { terminal, env, clock, ids } = line;
         const issuerHosts = ownIssuerHosts(line.load());
         const { allowPrivate = false } = options;
-        return extendFiles(files, { ...options, program: 'sealwright' }, terminal, env, {
+        return extendFiles(files, { ...options, program: 'sealwright' }, terminal, {
+          env,
           transport: createAuthorityTransport({ clock, allowPrivate, issuerHosts }),
           issuerHosts,
           now: () => clock.now(),

@@ -21,9 +21,11 @@ export async function checkPorts(settings: Settings): Promise<readonly Finding[]
   const running = readServiceFile(settings);
   const { batch, portal } = settings;
   return [
-    ...(batch.enabled ? [await checkPort('port', 'Batch:Url', batch.url, running?.batchUrl, running)] : []),
+    ...(batch.enabled
+      ? [await checkPort('port', 'Batch:Url', { url: batch.url, own: running?.batchUrl, running })]
+      : []),
     ...(portal.enabled
-      ? [await checkPort('port:portal', 'Portal:Url', portal.url, running?.portalUrl, running)]
+      ? [await checkPort('port:portal', 'Portal:Url', { url: portal.url, own: running?.portalUrl, running })]
       : []),
   ];
 }
@@ -31,9 +33,15 @@ export async function checkPorts(settings: Settings): Promise<readonly Finding[]
 async function checkPort(
   name: string,
   key: string,
-  url: ListenUrl,
-  own: string | null | undefined,
-  running: ServiceFile | undefined,
+  {
+    url,
+    own,
+    running,
+  }: {
+    readonly url: ListenUrl;
+    readonly own: string | null | undefined;
+    readonly running: ServiceFile | undefined;
+  },
 ): Promise<Finding> {
   if (own && running && isAddressOf(url, own)) {
     const { runId } = await requestLocal(own, '/api/health').catch(() => ({ runId: undefined }));

@@ -78,7 +78,8 @@ export async function checkSigningKeys(
 function profileFinding(profile: LocalProfile, now: number, able: boolean): Finding {
   const name = `profile:${profile.name}`;
   const problem = certificateProblem(profile, now);
-  if (problem === undefined) return validity(name, profile.facts?.subject ?? '', profile.validTo, now);
+  if (problem === undefined)
+    return validity(name, profile.facts?.subject ?? '', { notAfter: profile.validTo, now });
   return bad(able ? 'warning' : 'failed', name, {
     says: problem.message,
     cause: able
@@ -96,7 +97,7 @@ export function checkTlsCertificate({ hosting }: Settings, now: number): readonl
     const { subject, validTo } = new X509Certificate(readFileSync(certificatePath));
     const until = Date.parse(validTo);
     const takenUp = 'the service takes them up within a minute';
-    return [validity('certificate:https', subject.replaceAll('\n', ', '), until, now, takenUp)];
+    return [validity('certificate:https', subject.replaceAll('\n', ', '), { notAfter: until, now, takenUp })];
   } catch (error) {
     return [
       bad('failed', 'certificate:https', {
@@ -111,9 +112,11 @@ export function checkTlsCertificate({ hosting }: Settings, now: number): readonl
 function validity(
   name: string,
   subject: string,
-  notAfter: number,
-  now: number,
-  takenUp = 'restart the service',
+  {
+    notAfter,
+    now,
+    takenUp = 'restart the service',
+  }: { readonly notAfter: number; readonly now: number; readonly takenUp?: string | undefined },
 ): Finding {
   const until = new Date(notAfter).toISOString();
   const days = Math.floor((notAfter - now) / DAY);

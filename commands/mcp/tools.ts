@@ -50,10 +50,17 @@ type Kind = 'reads' | 'adds' | 'ends';
 function tool(
   name: string,
   kind: Kind,
-  description: string,
-  properties: Readonly<Record<string, object>>,
-  required: readonly string[],
-  run: Tool['run'],
+  {
+    description,
+    properties,
+    required,
+    run,
+  }: {
+    readonly description: string;
+    readonly properties: Readonly<Record<string, object>>;
+    readonly required: readonly string[];
+    readonly run: Tool['run'];
+  },
 ): Tool {
   return {
     name,
@@ -65,59 +72,51 @@ function tool(
 }
 
 export const TOOLS: readonly Tool[] = [
-  tool(
-    'sign_file',
-    'adds',
-    'Signs a file with the certificate of the service: PDF as PAdES, XML as XAdES, others as CAdES. Returns the job; wait for it with get_job.',
-    { path: FILE, profile: text('Name of the signing profile; without it the default one') },
-    ['path'],
-    async ({ path, profile }, services) => {
+  tool('sign_file', 'adds', {
+    description:
+      'Signs a file with the certificate of the service: PDF as PAdES, XML as XAdES, others as CAdES. Returns the job; wait for it with get_job.',
+    properties: { path: FILE, profile: text('Name of the signing profile; without it the default one') },
+    required: ['path'],
+    run: async ({ path, profile }, services) => {
       const query = { wait: 20, ...(profile !== undefined && { profile: String(profile) }) };
       return (await services.batch()).call('POST /api/files', {
         query,
         body: await formOf(services, path),
       });
     },
-  ),
-  tool(
-    'get_job',
-    'reads',
-    'Shows a job with its status and history.',
-    { id: JOB },
-    ['id'],
-    async ({ id }, services) =>
+  }),
+  tool('get_job', 'reads', {
+    description: 'Shows a job with its status and history.',
+    properties: { id: JOB },
+    required: ['id'],
+    run: async ({ id }, services) =>
       (await services.batch()).call('GET /api/jobs/{id}', { params: { id: String(id) } }),
-  ),
-  tool(
-    'save_signed_file',
-    'adds',
-    'Saves the signed file of a completed job.',
-    { id: JOB, path: TARGET },
-    ['id', 'path'],
-    async ({ id, path }, services) => {
+  }),
+  tool('save_signed_file', 'adds', {
+    description: 'Saves the signed file of a completed job.',
+    properties: { id: JOB, path: TARGET },
+    required: ['id', 'path'],
+    run: async ({ id, path }, services) => {
       const batch = await services.batch();
       return save(services, path, () =>
         batch.response('GET /api/jobs/{id}/output', { params: { id: String(id) } }),
       );
     },
-  ),
-  tool(
-    'validate_file',
-    'reads',
-    'Validates the signatures of a file: verdict, signers, times and what was changed later.',
-    { path: FILE },
-    ['path'],
-    async ({ path }, services) =>
+  }),
+  tool('validate_file', 'reads', {
+    description: 'Validates the signatures of a file: verdict, signers, times and what was changed later.',
+    properties: { path: FILE },
+    required: ['path'],
+    run: async ({ path }, services) =>
       (await services.batch()).call('POST /api/validate', {
         body: await formOf(services, path),
         headers: { accept: 'application/json' },
       }),
-  ),
-  tool(
-    'send_document',
-    'adds',
-    'Sends a file to people for their signature. Each gets an e-mail with a link. Equal steps sign at the same time, others one after the other.',
-    {
+  }),
+  tool('send_document', 'adds', {
+    description:
+      'Sends a file to people for their signature. Each gets an e-mail with a link. Equal steps sign at the same time, others one after the other.',
+    properties: {
       path: FILE,
       name: text('Name of the document, for people'),
       message: text('Text of the e-mails'),
@@ -137,8 +136,8 @@ export const TOOLS: readonly Tool[] = [
         },
       },
     },
-    ['path', 'name', 'participants'],
-    async ({ path, name, message, participants }, services) => {
+    required: ['path', 'name', 'participants'],
+    run: async ({ path, name, message, participants }, services) => {
       const portal = await services.portal();
       const upload = await portal.call('POST /api/uploads', { body: await formOf(services, path) });
       const people = participants as readonly { name: string; email: string; step?: number }[];
@@ -156,29 +155,25 @@ export const TOOLS: readonly Tool[] = [
         },
       });
     },
-  ),
-  tool(
-    'get_document',
-    'reads',
-    'Shows a document: status, participants, who has signed.',
-    { id: DOCUMENT },
-    ['id'],
-    async ({ id }, services) =>
+  }),
+  tool('get_document', 'reads', {
+    description: 'Shows a document: status, participants, who has signed.',
+    properties: { id: DOCUMENT },
+    required: ['id'],
+    run: async ({ id }, services) =>
       (await services.portal()).call('GET /api/documents/{id}', { params: { id: String(id) } }),
-  ),
-  tool(
-    'list_documents',
-    'reads',
-    'Lists documents, newest first, 20 at a time.',
-    {
+  }),
+  tool('list_documents', 'reads', {
+    description: 'Lists documents, newest first, 20 at a time.',
+    properties: {
       status: text('Only with this status', {
         enum: ['Pending', 'Refused', 'Concluded', 'Canceled', 'Expired'],
       }),
       search: text('Only with these letters in the name'),
       cursor: text('nextCursor of the page before'),
     },
-    [],
-    async ({ status, search, cursor }, services) =>
+    required: [],
+    run: async ({ status, search, cursor }, services) =>
       (await services.portal()).call('GET /api/documents', {
         query: {
           limit: 20,
@@ -189,44 +184,41 @@ export const TOOLS: readonly Tool[] = [
           ...(search !== undefined && { q: String(search) }),
         },
       }),
-  ),
-  tool(
-    'remind_participant',
-    'adds',
-    'Sends the e-mail to a participant again.',
-    { id: DOCUMENT, flowActionId: text('Id of the flow action of the participant, of get_document') },
-    ['id', 'flowActionId'],
-    async ({ id, flowActionId }, services) =>
+  }),
+  tool('remind_participant', 'adds', {
+    description: 'Sends the e-mail to a participant again.',
+    properties: {
+      id: DOCUMENT,
+      flowActionId: text('Id of the flow action of the participant, of get_document'),
+    },
+    required: ['id', 'flowActionId'],
+    run: async ({ id, flowActionId }, services) =>
       (await services.portal()).call('POST /api/notifications/flow-action-reminder', {
         body: { documentId: String(id), flowActionId: String(flowActionId) },
       }),
-  ),
-  tool(
-    'cancel_document',
-    'ends',
-    'Cancels a document: nobody can sign it any more, and the participants are told.',
-    { id: DOCUMENT, reason: text('Reason, which participants read') },
-    ['id', 'reason'],
-    async ({ id, reason }, services) =>
+  }),
+  tool('cancel_document', 'ends', {
+    description: 'Cancels a document: nobody can sign it any more, and the participants are told.',
+    properties: { id: DOCUMENT, reason: text('Reason, which participants read') },
+    required: ['id', 'reason'],
+    run: async ({ id, reason }, services) =>
       (await services.portal()).call('POST /api/documents/{id}/cancellation', {
         params: { id: String(id) },
         body: { reason: String(reason) },
       }),
-  ),
-  tool(
-    'save_document',
-    'adds',
-    'Saves the signed file of a document.',
-    { id: DOCUMENT, path: TARGET },
-    ['id', 'path'],
-    async ({ id, path }, services) => {
+  }),
+  tool('save_document', 'adds', {
+    description: 'Saves the signed file of a document.',
+    properties: { id: DOCUMENT, path: TARGET },
+    required: ['id', 'path'],
+    run: async ({ id, path }, services) => {
       const portal = await services.portal();
       const query = { type: 'Signatures' } as const;
       return save(services, path, () =>
         portal.response('GET /api/documents/{id}/content', { params: { id: String(id) }, query }),
       );
     },
-  ),
+  }),
 ];
 
 /** A form with the file; to a service of another machine it is read while it is sent. */

@@ -43,7 +43,7 @@ export function timestampsOverFile(
   const looked = files.slice(0, MAX_TOKENS);
   return {
     signatures: looked.map((file) =>
-      forContainer(file, tokenFacts(container.bytes(file), imprint, given), covered, container),
+      forContainer(file, tokenFacts(container.bytes(file), imprint, given), { covered, container }),
     ),
     findings: tooMany(files),
     accounted: files,
@@ -65,7 +65,10 @@ export function timestampsOverManifests(
       findings: [...facts.findings, ...findings],
       algorithms: [...facts.algorithms, ...algorithms],
     };
-    return { ...forContainer(proof, whole, good, container, [manifestName]), types: manifest.types };
+    return {
+      ...forContainer(proof, whole, { covered: good, container, between: [manifestName] }),
+      types: manifest.types,
+    };
   });
   return {
     signatures,

@@ -35,10 +35,15 @@ function listOf(names: readonly string[]): string {
 export function forContainer(
   file: string,
   facts: SignatureInfo,
-  covered: ReadonlySet<string>,
-  container: Container,
-  /** Members between the signature and the signed data: its manifest. */
-  between: readonly string[] = [],
+  {
+    covered,
+    container,
+    between = [],
+  }: {
+    readonly covered: ReadonlySet<string>;
+    readonly container: Container;
+    readonly between?: readonly string[] | undefined;
+  },
 ): CoveringSignature {
   const objects = container.named('data');
   const own = objects.filter((name) => covered.has(name));

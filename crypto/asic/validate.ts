@@ -315,7 +315,7 @@ function xadesIn(container: Container, file: string, { certificates, work }: Ins
     const alsoCovered = new Set(ofCounters.flatMap((one) => [...referencedMembers(one)]));
     const facts = signatureReport(context, node);
     counted([facts], work);
-    return { ...forContainer(file, facts, covered, container), alsoCovered, types: statedTypes(node) };
+    return { ...forContainer(file, facts, { covered, container }), alsoCovered, types: statedTypes(node) };
   });
   return { signatures, findings, accounted: [file] };
 }
@@ -363,7 +363,9 @@ function cadesAlone(
     counted(facts.signatures, work);
     const covered = new Set(object === undefined ? [] : [object]);
     return {
-      signatures: facts.signatures.map((one) => forContainer(file, unnamed(one, object), covered, container)),
+      signatures: facts.signatures.map((one) =>
+        forContainer(file, unnamed(one, object), { covered, container }),
+      ),
       findings: [...name, ...facts.findings],
     };
   });
@@ -419,7 +421,10 @@ function overManifest(
     findings: [...facts.findings, ...findings],
     algorithms: [...facts.algorithms, ...algorithms],
   };
-  return { ...forContainer(file, whole, good, container, [manifestName]), types: manifest.types };
+  return {
+    ...forContainer(file, whole, { covered: good, container, between: [manifestName] }),
+    types: manifest.types,
+  };
 }
 
 /** True for a manifest that may name anything, because it is not read. */

@@ -94,6 +94,6 @@ function isAnswered(data: SignedData, signers: readonly SignerInfo[], at: number
     const issuer = known.find((one) => one.subjectKey === certificate.issuerKey && certificate.signedBy(one));
     if (issuer === undefined) return !ends.some((der) => der.equals(certificate.der));
     if (issuer.fingerprint === certificate.fingerprint || certificate.ocspNoCheck) return true;
-    return revocationStatus(certificate, issuer, evidence, Math.min(newest, at)).status !== 'unknown';
+    return revocationStatus(certificate, issuer, { evidence, at: Math.min(newest, at) }).status !== 'unknown';
   });
 }

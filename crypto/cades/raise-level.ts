@@ -103,7 +103,7 @@ async function withArchiveTimestamps(
     if (contentDigest === undefined) {
       throw new CryptoError('request.invalid', 'An archive time-stamp needs the signed content.');
     }
-    const attribute = await archiveTimestamp(data, signer, contentDigest, digest, timestamps);
+    const attribute = await archiveTimestamp(data, signer, { contentDigest, digest, authority: timestamps });
     unsigned.set(place, withAttribute(signer, attribute));
   }
   return amendSignedData(der, { unsigned });
@@ -118,15 +118,21 @@ function withAttribute(signer: SignerInfo, attribute: Buffer): Buffer[] {
 /**
  * Requests an archive time-stamp over one signature and the present values of the SignedData: certificates,
  * revocation values and the unsigned attributes of this signer. Returns the DER of the Attribute.
- * @param contentDigest of the signed content, made with `digest`
  * @throws {CryptoError} `authority.unreachable`, `authority.refused`
  */
 async function archiveTimestamp(
   data: SignedData,
   signer: SignerInfo,
-  contentDigest: Buffer,
-  digest: DigestName,
-  authority: TimestampAuthority,
+  {
+    contentDigest,
+    digest,
+    authority,
+  }: {
+    /** Of the signed content, made with `digest`. */
+    readonly contentDigest: Buffer;
+    readonly digest: DigestName;
+    readonly authority: TimestampAuthority;
+  },
 ): Promise<Buffer> {
   const index = hashIndex(data, signer, digest);
   const imprint = createHash(digest)

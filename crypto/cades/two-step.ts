@@ -94,7 +94,7 @@ export async function finishCades(
     const digests = assertSameInput(source, made);
     const request = { to: state.level, at, contentDigest: (name: DigestName) => digests.all.get(name) };
     const der = await raiseLevel(baseline, request, levelServices);
-    return write(state, der, source, digests, output);
+    return write(state, der, { source, digests, output });
   });
 }
 
@@ -135,9 +135,11 @@ function assertSameInput(source: Source, { state, parameters, baseline }: Comple
 function write(
   state: State,
   der: Buffer,
-  source: Source,
-  digests: ContentDigests,
-  output: SignatureOutput,
+  {
+    source,
+    digests,
+    output,
+  }: { readonly source: Source; readonly digests: ContentDigests; readonly output: SignatureOutput },
 ): { readonly sha256: string } {
   if (state.detached) output.write(der);
   else writeEnveloping(der, source, digests, output);

@@ -37,8 +37,7 @@ export async function extendFiles(
   files: readonly string[],
   options: ExtendOptions,
   terminal: Terminal,
-  env: Readonly<Record<string, string | undefined>>,
-  surroundings: CommandServices = {},
+  { env, ...surroundings }: CommandServices & { readonly env: Readonly<Record<string, string | undefined>> },
 ): Promise<ExitCode> {
   const refuse = (text: string): ExitCode => {
     terminal.err(`${options.program ?? 'sealwright-signatures'} extend: ${escapeControls(text)}\n`);
@@ -62,7 +61,7 @@ export async function extendFiles(
   for (const file of files) {
     const output = options.out ?? extendedName(file);
     try {
-      await extend(file, output, { ...options, password }, services, now());
+      await extend(file, services, { ...options, output, at: now(), password });
       results.push({ file, output, error: null });
       if (!options.json) terminal.out(`${escapeControls(output)}\n`);
     } catch (error) {
@@ -84,10 +83,19 @@ function extendedName(file: string): string {
 
 async function extend(
   file: string,
-  output: string,
-  { format: wanted, level: to, content, password }: ExtendOptions & { password: string | undefined },
   services: SigningServices,
-  at: number,
+  {
+    output,
+    at,
+    format: wanted,
+    level: to,
+    content,
+    password,
+  }: ExtendOptions & {
+    readonly output: string;
+    readonly at: number;
+    readonly password: string | undefined;
+  },
 ): Promise<void> {
   const format = wanted ?? formatOf(file);
   const request = {

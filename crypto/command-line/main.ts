@@ -146,13 +146,10 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
     const { trust = [], intermediates = [], text = [], detached = false } = values;
     const options = { ...given(values), trust, intermediates, text, detached, level };
     const { signFiles } = await import('./sign.ts');
-    return signFiles(
-      files,
-      { ...options, ...given({ format, container, digest, place }) },
-      terminal,
+    return signFiles(files, { ...options, ...given({ format, container, digest, place }) }, terminal, {
       env,
-      machineTime(),
-    );
+      at: machineTime(),
+    });
   }
   if (command === 'extend') {
     const { values, positionals: files } = parse(words, OPTIONS.extend);
@@ -171,7 +168,7 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
       ...given({ format }),
     };
     const { extendFiles } = await import('./extend.ts');
-    return extendFiles(files, options, terminal, env);
+    return extendFiles(files, options, terminal, { env });
   }
   if (command === 'verify') {
     const { values, positionals: files } = parse(words, OPTIONS.verify);
@@ -185,7 +182,6 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
     const { servicesOf } = await import('./services.ts');
     return verifyFiles(
       files,
-      validateFile,
       {
         trust,
         intermediates,
@@ -201,8 +197,11 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
         chain: values['no-chain'] !== true,
       },
       terminal,
-      ({ anchors, intermediates: found = [] }) =>
-        servicesOf(given(values), { anchors, intermediates: found }, env, {}).evidence,
+      {
+        validate: validateFile,
+        askOnline: ({ anchors, intermediates: found = [] }) =>
+          servicesOf(given(values), { anchors, intermediates: found }, env, {}).evidence,
+      },
     );
   }
   (isHelp ? terminal.out : terminal.err)(HELP);

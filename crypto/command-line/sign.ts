@@ -49,9 +49,14 @@ export async function signFiles(
   files: readonly string[],
   options: SignOptions,
   terminal: Terminal,
-  env: Readonly<Record<string, string | undefined>>,
-  at: number,
-  surroundings: CommandServices = {},
+  {
+    env,
+    at,
+    ...surroundings
+  }: CommandServices & {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly at: number;
+  },
 ): Promise<ExitCode> {
   const refuse = (text: string): ExitCode => {
     terminal.err(`sealwright-signatures sign: ${escapeControls(text)}\n`);

@@ -27,18 +27,21 @@ export type CompareIndependently = (
 
 type Validate = (request: ValidateFileRequest) => Promise<ValidationReport>;
 
-/**
- * Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a certificate file is unusable.
- * @param askOnline called only with `options.online`
- * @param compareWith the second implementation; left out, it is not asked
- */
+/** Functions that judge the files. */
+interface Validation {
+  readonly validate: Validate;
+  /** Called only with `options.online`. */
+  readonly askOnline?: CollectOnline | undefined;
+  /** The second implementation; left out, it is not asked. */
+  readonly compareWith?: CompareIndependently | undefined;
+}
+
+/** Prints one verdict per file; 0 when every file is good, 1 when one is not, 2 when a certificate file is unusable. */
 export async function verifyFiles(
   files: readonly string[],
-  validate: Validate,
   options: VerifyOptions,
   terminal: Terminal,
-  askOnline?: CollectOnline,
-  compareWith?: CompareIndependently,
+  { validate, askOnline, compareWith }: Validation,
 ): Promise<ExitCode> {
   const anchors = readCertificateFiles(options.trust, terminal);
   const intermediates = readCertificateFiles(options.intermediates, terminal);
@@ -60,13 +63,11 @@ export async function verifyFiles(
   }
   const verdicts: FileVerdict[] = [];
   for (const file of files) {
-    const verdict = await judge(
-      file,
-      (one) => validate({ ...one, certificates: given }),
-      options,
+    const verdict = await judge(file, (one) => validate({ ...one, certificates: given }), {
+      verifyOptions: options,
       trust,
-      compareWith,
-    );
+      compare: compareWith,
+    });
     verdicts.push(verdict);
     if (options.report) tellReport(verdict, options, terminal);
     else if (!options.json) terminal.out(verdictText(verdict, options, terminal));
@@ -131,9 +132,15 @@ const XML: readonly string[] = ['.xml', '.xades', '.xsig'];
 async function judge(
   file: string,
   validate: Validate,
-  { format: wanted, content, at, chain, password }: VerifyOptions,
-  trust: TrustSettings,
-  compare: CompareIndependently | undefined,
+  {
+    verifyOptions: { format: wanted, content, at, chain, password },
+    trust,
+    compare,
+  }: {
+    readonly verifyOptions: VerifyOptions;
+    readonly trust: TrustSettings;
+    readonly compare: CompareIndependently | undefined;
+  },
 ): Promise<FileVerdict> {
   const format = wanted ?? formatOf(file);
   const contents = (content ?? []).map((path) => resolve(path));

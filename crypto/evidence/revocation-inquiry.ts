@@ -219,7 +219,7 @@ export function createInquiry(settings: InquirySettings): RevocationInquiry {
   const askOcsp = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
     const key = `${url} ${issuer.fingerprint} ${certificate.fingerprint}`;
     const judged = async (ocsp: Buffer) =>
-      answered(certificate, issuer, await evidenceWith(ocsp, issuer), at, url);
+      answered(certificate, issuer, { evidence: await evidenceWith(ocsp, issuer), at, url });
     const ocsp = await ocsps.get(key, settings.now(), async () => {
       const answer = await exchange({
         url,
@@ -247,7 +247,7 @@ export function createInquiry(settings: InquirySettings): RevocationInquiry {
     const named = new Set(certificate.freshestCrlUrls);
     const [crl, deltas] = await Promise.all([crlAt(url), deltasAt([...named])]);
     const answeredBy = (crls: readonly Buffer[]) =>
-      answered(certificate, issuer, { certificates: [], crls, ocsps: [] }, at, url);
+      answered(certificate, issuer, { evidence: { certificates: [], crls, ocsps: [] }, at, url });
     try {
       const answer = answeredBy([crl, ...deltas]);
       const more = readCrl(crl).freshestUrls.filter((one) => !named.has(one));
@@ -297,11 +297,9 @@ export function createInquiry(settings: InquirySettings): RevocationInquiry {
 function answered(
   certificate: Certificate,
   issuer: Certificate,
-  evidence: Evidence,
-  at: number,
-  url: string,
+  { evidence, at, url }: { readonly evidence: Evidence; readonly at: number; readonly url: string },
 ): Answered {
-  const status = revocationStatus(certificate, issuer, evidence, at);
+  const status = revocationStatus(certificate, issuer, { evidence, at });
   if (status.status === 'unknown') {
     throw new CryptoError('revocation.missing', `${publicName(url)}: ${status.reason}`);
   }

@@ -206,16 +206,21 @@ const MAX_CHECKED = 2000;
  * Only responses about the certificate count towards the limits. They are examined in order, so trusted responses
  * must come before those embedded in a file.
  * @param issuer the certificate above it on its path
- * @param evidence also contains the responder's certificate and its revocation information; unreadable bytes are
- *   ignored
- * @param at milliseconds since the epoch
  */
 export function revocationStatus(
   certificate: Certificate,
   issuer: Certificate,
-  evidence: Evidence,
-  at: number,
-  options: StatusOptions = {},
+  {
+    evidence,
+    at,
+    options = {},
+  }: {
+    /** Also contains the responder's certificate and its revocation information; unreadable bytes are ignored. */
+    readonly evidence: Evidence;
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+    readonly options?: StatusOptions | undefined;
+  },
 ): RevocationStatus {
   const { now = Number.POSITIVE_INFINITY, above = [] } = options;
   let known: readonly Certificate[] | undefined;
@@ -289,9 +294,15 @@ function decide(answers: readonly Answer[], at: number, problems: Set<string>): 
 function untimely(
   kind: string,
   { certificate, at }: StatusRequest,
-  thisUpdate: number,
-  nextUpdate: number | undefined,
-  expiredSince: number | undefined,
+  {
+    thisUpdate,
+    nextUpdate,
+    expiredSince,
+  }: {
+    readonly thisUpdate: number;
+    readonly nextUpdate: number | undefined;
+    readonly expiredSince: number | undefined;
+  },
 ): string | undefined {
   const day = (time: number) => new Date(time).toISOString();
   if (
@@ -342,7 +353,7 @@ function ocspAnswer(
   const { thisUpdate, nextUpdate, revocation, archiveCutoff } = single;
   return {
     revocation,
-    untimely: untimely('the OCSP answer', request, thisUpdate, nextUpdate, archiveCutoff),
+    untimely: untimely('the OCSP answer', request, { thisUpdate, nextUpdate, expiredSince: archiveCutoff }),
     source: {
       kind: 'ocsp',
       der: answer.der,
@@ -382,7 +393,7 @@ function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<A
     yield {
       revocation,
       reasons,
-      untimely: untimely('the CRL', request, thisUpdate, nextUpdate, expiredSince),
+      untimely: untimely('the CRL', request, { thisUpdate, nextUpdate, expiredSince }),
       source: {
         kind: 'crl',
         der: crl.der,

@@ -55,7 +55,11 @@ export async function augmentPades(
       if (needsTime) {
         const { signatures, store } = before;
         if (evidence !== undefined)
-          await appendEvidence(file, signatures.filter(unproven(before)), store.certificates, evidence, at);
+          await appendEvidence(file, signatures.filter(unproven(before)), {
+            others: store.certificates,
+            source: evidence,
+            at,
+          });
         await appendDocumentTimestamp(file, timestamps, DIGEST, at);
       }
       if (evidence !== undefined) {
@@ -64,7 +68,7 @@ export async function augmentPades(
         // Above level LT, only the newest document time-stamp has no evidence yet.
         const isAbove = !needsTime && missing.every(({ isTimestamp }) => isTimestamp);
         if (to === 'LTA' || !isAbove)
-          await appendEvidence(file, missing, now.store.certificates, evidence, at);
+          await appendEvidence(file, missing, { others: now.store.certificates, source: evidence, at });
       }
       if (to === 'LTA') await appendDocumentTimestamp(file, timestamps, DIGEST, at);
     });

@@ -20,16 +20,22 @@ import { appendDocumentTimestamp, attributeSpace, signedAndStamped } from './tim
 
 /**
  * Appends evidence for the signers of these signatures and of their time-stamps.
- * @param others DER of certificates that may be on their paths
- * @param at milliseconds since the epoch
  * @throws {CryptoError} as `EvidenceSource.collect`; `revocation.missing` when a signer's certificate is not inside
  */
 export async function appendEvidence(
   file: IncrementalFile,
   signatures: readonly StoredSignature[],
-  others: readonly Buffer[],
-  source: EvidenceSource,
-  at: number,
+  {
+    others,
+    source,
+    at,
+  }: {
+    /** DER of certificates that may be on their paths. */
+    readonly others: readonly Buffer[];
+    readonly source: EvidenceSource;
+    /** Milliseconds since the epoch. */
+    readonly at: number;
+  },
 ): Promise<void> {
   const entries = await Promise.all(
     signatures.map(async ({ field, key, ends, certificates }): Promise<StoreEntry> => {
@@ -97,7 +103,11 @@ export async function signPadesSeries(
               : await signedAndStamped(file, one, prepared, timestamps),
           );
           if (evidence !== undefined)
-            await appendEvidence(file, newestSignatures(file, 1), request.signer.chain, evidence, one.at);
+            await appendEvidence(file, newestSignatures(file, 1), {
+              others: request.signer.chain,
+              source: evidence,
+              at: one.at,
+            });
         }
         const last = options.at(-1);
         if (level === 'LTA' && timestamps !== undefined && last !== undefined)

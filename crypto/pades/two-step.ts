@@ -152,7 +152,7 @@ export async function finishPades(
       }
       if (evidence !== undefined) {
         const ours = newestSignatures(file, fits ? 1 : 2);
-        await appendEvidence(file, ours, form.signer.chain, evidence, form.at);
+        await appendEvidence(file, ours, { others: form.signer.chain, source: evidence, at: form.at });
       }
       if (authority !== undefined && level === 'LTA') {
         await appendDocumentTimestamp(file, authority, algorithm.digest, form.at);

@@ -230,7 +230,7 @@ class PdfInspection {
     const state = one.coverage === undefined ? undefined : history.stateAt(one.coverage.end);
     const findings = placementFindings(pdf, one, next, state);
     if (later === undefined) return { scope: UNKNOWN_SCOPE, findings, changes: [] };
-    const judged = checkChanges(pdf, one, history, work, later, found);
+    const judged = checkChanges(pdf, one, { history, work, later, all: found });
     return {
       scope: scopeOf(one, source.size, history, later),
       findings: [...findings, ...(judged?.findings ?? [])],

@@ -222,9 +222,11 @@ export interface Pkcs12Derivation {
 export function pkcs12Key(
   { hash, secret, salt, rounds: roundsField }: Pkcs12Derivation,
   purpose: keyof typeof ID_BYTES,
-  length: number,
-  source: PasswordSource,
-  near: Element,
+  {
+    length,
+    source,
+    near,
+  }: { readonly length: number; readonly source: PasswordSource; readonly near: Element },
 ): Uint8Array {
   const rounds = roundsField === undefined ? 1 : roundsOf(roundsField);
   source.spend(rounds * Math.ceil(length / HASH_LENGTHS[hash]), near);

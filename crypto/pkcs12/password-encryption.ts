@@ -60,8 +60,8 @@ export async function decryptWithPassword(
   const salt = octets(fields.next());
   const secret = pkcs12Password(source.password);
   const derivation = { hash: 'sha1', secret, salt, rounds: fields.next() } as const;
-  const key = pkcs12Key(derivation, 'encryption', keyLength, source, algorithm);
-  const iv = pkcs12Key(derivation, 'iv', ivLength, source, algorithm);
+  const key = pkcs12Key(derivation, 'encryption', { length: keyLength, source, near: algorithm });
+  const iv = pkcs12Key(derivation, 'iv', { length: ivLength, source, near: algorithm });
   const isTwoKey = cipher === 'des-ede3-cbc' && keyLength === 16;
   const whole = isTwoKey ? joined([key, key.subarray(0, 8)]) : key;
   return source.primitives.decrypt(cipher, whole, iv, encrypted);

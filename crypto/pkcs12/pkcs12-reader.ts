@@ -263,7 +263,10 @@ async function integrityHolds(mac: Mac, safe: Uint8Array, source: PasswordSource
   const secrets = source.password === '' ? [secret, new Uint8Array(0)] : [secret];
   return secrets.some((one) => {
     const derivation = { hash, secret: one, salt, rounds: mac.rounds };
-    return isMac(hash, pkcs12Key(derivation, 'mac', HASH_LENGTHS[hash], source, mac.element));
+    return isMac(
+      hash,
+      pkcs12Key(derivation, 'mac', { length: HASH_LENGTHS[hash], source, near: mac.element }),
+    );
   });
 }
 

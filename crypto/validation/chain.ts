@@ -201,10 +201,14 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
     if (issuer === undefined) break;
     work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
     const { subjectName } = certificateRecord(certificate);
-    const answer = revocationStatus(certificate, issuer, evidence, time, {
-      now: request.now + ASKED_SINCE,
-      above: path.slice(index + 2),
-      others: request.others,
+    const answer = revocationStatus(certificate, issuer, {
+      evidence,
+      at: time,
+      options: {
+        now: request.now + ASKED_SINCE,
+        above: path.slice(index + 2),
+        others: request.others,
+      },
     });
     const reason = answer.status === 'unknown' ? answer.reason : weaknessOf(answer.source, request);
     if (reason !== undefined) {

@@ -123,7 +123,8 @@ function validateTimestamp(
   for (const use of algorithmsOf(token, certificate)) {
     if (canBeJudged(use, certificate)) checkStrength(use, strengthTime, results);
   }
-  if (certificate !== undefined) checkAuthority(token, certificate, facts, request, results);
+  if (certificate !== undefined)
+    checkAuthority(token, certificate, { facts, timestampRequest: request, results });
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {
     kind,
@@ -164,9 +165,15 @@ function algorithmsOf(token: TimestampToken, certificate: Certificate | undefine
 function checkAuthority(
   token: TimestampToken,
   certificate: Certificate,
-  facts: SignatureInfo,
-  { trust, at, time, evidenceTime, work }: TimestampRequest,
-  results: ResultsBuilder,
+  {
+    facts,
+    timestampRequest: { trust, at, time, evidenceTime, work },
+    results,
+  }: {
+    readonly facts: SignatureInfo;
+    readonly timestampRequest: TimestampRequest;
+    readonly results: ResultsBuilder;
+  },
 ): void {
   const { subIndication, results: inner } = validateChain({
     certificate,
@@ -226,7 +233,7 @@ function validateWithinBudget(
     if (!canBeJudged(use, facts.certificate)) continue;
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
   }
-  checkSigner(known, request, proofs, bestTime, work, results);
+  checkSigner(known, request, { proofsOfExistence: proofs, time: bestTime, work, results });
   checkClaimedTime(facts, bestTime, request.at, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
     validateSignature(counter, request, work),
@@ -326,10 +333,17 @@ const TIMESTAMP_PROVES: { readonly [kind in SignatureInfo['timestamps'][number][
 function checkSigner(
   facts: SignatureInfo,
   { trust, at }: ValidationRequest,
-  { notBefore, evidenceTime }: ProofsOfExistence,
-  time: number,
-  work: WorkBudget,
-  results: ResultsBuilder,
+  {
+    proofsOfExistence: { notBefore, evidenceTime },
+    time,
+    work,
+    results,
+  }: {
+    readonly proofsOfExistence: ProofsOfExistence;
+    readonly time: number;
+    readonly work: WorkBudget;
+    readonly results: ResultsBuilder;
+  },
 ): void {
   const { certificate, certificates, evidence, isTimestamp } = facts;
   // A missing certificate already has a finding.

@@ -63,7 +63,7 @@ export function validationReportXml(report: ValidationReport, file: ValidationRe
     everySignature.length === 0
       ? [noSignatureXml(report, file, document)]
       : everySignature.map((record, index) =>
-          signatureXml(record, index + 1, report, file, documents, objects),
+          signatureXml(record, index + 1, { report, validationReportFile: file, documents, objects }),
         );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -125,10 +125,21 @@ class ObjectList {
 function signatureXml(
   record: SignatureRecord,
   number: number,
-  report: ValidationReport,
-  { at }: ValidationReportFile,
-  documents: { readonly file: string; readonly signed: readonly string[]; readonly digest: string },
-  objects: ObjectList,
+  {
+    report,
+    validationReportFile: { at },
+    documents,
+    objects,
+  }: {
+    readonly report: ValidationReport;
+    readonly validationReportFile: ValidationReportFile;
+    readonly documents: {
+      readonly file: string;
+      readonly signed: readonly string[];
+      readonly digest: string;
+    };
+    readonly objects: ObjectList;
+  },
 ): string {
   const { certificate, bestTime, name } = record;
   const stamps = record.timestamps.map((stamp) => ({ stamp, id: objects.timestamp(stamp) }));

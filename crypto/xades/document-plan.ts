@@ -86,7 +86,11 @@ export function planInDocument(document: Buffer, request: PlanRequest): SigningP
   if (prefixes.length > 0) {
     hash = createHash(request.algorithm.digest);
     const range = wanted === undefined ? undefined : { ...element, end: element.contentEnd };
-    canonicalize({ utf8, names }, range, { ...EXCLUSIVE, prefixes }, hash, survey.leftOut);
+    canonicalize({ utf8, names }, range, {
+      method: { ...EXCLUSIVE, prefixes },
+      sink: hash,
+      without: survey.leftOut,
+    });
   }
   const { digest, signed } = endOrKeep(hash, request);
   return {

@@ -38,10 +38,22 @@ class ObjectContent implements XmlListener {
   #deepest = 0;
 
   /**
-   * @param start offset in `utf8` of the object's content
-   * @param names name table of the document
    */
-  constructor(utf8: Buffer, names: Names, start: number, object: ObjectFormat, sink: ByteSink) {
+  constructor({
+    utf8,
+    names,
+    start,
+    object,
+    sink,
+  }: {
+    readonly utf8: Buffer;
+    /** Name table of the document. */
+    readonly names: Names;
+    /** Offset in `utf8` of the object's content. */
+    readonly start: number;
+    readonly object: ObjectFormat;
+    readonly sink: ByteSink;
+  }) {
     this.#utf8 = utf8;
     this.#sink = sink;
     this.#start = start;
@@ -195,7 +207,13 @@ function planVerbatim(document: Buffer, request: PlanRequest): SigningPlan | und
   const start = declarationEnd(utf8);
   const canonicalize = (sink: ByteSink, prefixes: readonly string[]) => {
     const names = new Names();
-    const content = new ObjectContent(utf8, names, start, { id: objectId, mimeType, prefixes }, sink);
+    const content = new ObjectContent({
+      utf8,
+      names,
+      start,
+      object: { id: objectId, mimeType, prefixes },
+      sink,
+    });
     const values = new ValuePrefixes(utf8, names, content);
     const survey = new SignatureSurvey(utf8, names, values);
     content.finish(readXml(utf8, survey, names).end);

@@ -81,21 +81,23 @@ export function plainText(
   });
   // No document has this digest, and no other signature of it this one.
   const unfinished = createHash(algorithm.digest).update(plan.id).digest();
-  const digest = readAgain(
-    document,
-    plan,
-    textWith(unfinished),
-    unfinished,
-    (context, signature, reference) =>
+  const digest = readAgain(document, plan, {
+    text: textWith(unfinished),
+    digest: unfinished,
+    read: (context, signature, reference) =>
       digestData(context, findData(context, reference), signature, algorithm.digest),
-  );
-  const canonical = readAgain(document, plan, textWith(digest), digest, (context, signature) => {
-    const parts: Buffer[] = [];
-    const read = readSignatureForm(signature);
-    writeNode(context, read.signedInfo, read.canonicalization, {
-      update: (bytes) => parts.push(Buffer.from(bytes)),
-    });
-    return Buffer.concat(parts);
+  });
+  const canonical = readAgain(document, plan, {
+    text: textWith(digest),
+    digest,
+    read: (context, signature) => {
+      const parts: Buffer[] = [];
+      const read = readSignatureForm(signature);
+      writeNode(context, read.signedInfo, read.canonicalization, {
+        update: (bytes) => parts.push(Buffer.from(bytes)),
+      });
+      return Buffer.concat(parts);
+    },
   });
   return textWith(digest, canonical.toString());
 }
@@ -107,9 +109,19 @@ type Form = ReturnType<typeof readSignatureForm>;
 function readAgain(
   document: Buffer,
   { frame }: SigningPlan,
-  text: SignatureText,
-  digest: Buffer,
-  read: (context: Context, signature: Form['node'], reference: Form['references'][number]) => Buffer,
+  {
+    text,
+    digest,
+    read,
+  }: {
+    readonly text: SignatureText;
+    readonly digest: Buffer;
+    readonly read: (
+      context: Context,
+      signature: Form['node'],
+      reference: Form['references'][number],
+    ) => Buffer;
+  },
 ): Buffer {
   const { before, inserted, after } = assemble(document, frame, openPlain(text, digest));
   const map = mapDocument(Buffer.concat([before, inserted, after]));

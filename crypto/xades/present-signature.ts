@@ -153,7 +153,12 @@ export function raisableExisting(
       ),
     archived: () => {
       const hash = createHash(digest);
-      writeArchivedStart(context, node, existingEvidence(present), unsigned, EXCLUSIVE, hash);
+      writeArchivedStart(context, node, {
+        references: existingEvidence(present),
+        unsigned,
+        method: EXCLUSIVE,
+        sink: hash,
+      });
       return hash;
     },
     writeObjects: (sink) => writeArchivedObjects(context, node, EXCLUSIVE, sink),

@@ -47,7 +47,7 @@ export async function signXadesAtLevel(
   try {
     const planned = planSignature(source, request.signer, request);
     const value = signValue(request.signer, planned.text, planned.algorithm);
-    return await writeAtLevel(source, planned, value, request, services);
+    return await writeAtLevel(source, planned, { value, request, services });
   } finally {
     source.close();
   }
@@ -70,9 +70,11 @@ interface LevelRequest
 export async function writeAtLevel(
   source: Source,
   planned: PlannedSignature,
-  value: Buffer,
-  request: LevelRequest,
-  services: SigningServices,
+  {
+    value,
+    request,
+    services,
+  }: { readonly value: Buffer; readonly request: LevelRequest; readonly services: SigningServices },
 ): Promise<SignedFile> {
   const { text } = planned;
   const { level = 'B', at } = request;

@@ -86,7 +86,7 @@ export async function finishXades(
     const value = encodedValue(signer, made);
     const { output, sync } = request;
     const level = { ...parameters, signer, level: state.level, output, ...(sync !== undefined && { sync }) };
-    return await writeAtLevel(source, planned, value, level, services);
+    return await writeAtLevel(source, planned, { value, request: level, services });
   } finally {
     source.close();
   }

@@ -129,16 +129,24 @@ function referencesTo(
   const outside = references.filter((node) => targetOf(attributeOf(node, 'URI')).kind === 'outside');
   // Only one missing file can be identified by its digest; with several, the others would stay unchecked.
   return references.some((node) =>
-    reads(() => coversBytes(context, signature, readReference(node), sha256, outside.length === 1)),
+    reads(() =>
+      coversBytes(context, signature, {
+        reference: readReference(node),
+        sha256,
+        byDigest: outside.length === 1,
+      }),
+    ),
   );
 }
 
 function coversBytes(
   context: ReferenceContext,
   signature: SignatureNode,
-  reference: ReferenceFormat,
-  sha256: Buffer,
-  byDigest: boolean,
+  {
+    reference,
+    sha256,
+    byDigest,
+  }: { readonly reference: ReferenceFormat; readonly sha256: Buffer; readonly byDigest: boolean },
 ): boolean {
   const target = targetOf(reference.uri);
   if (target.kind === 'outside' && context.content(target.uri) === undefined) {

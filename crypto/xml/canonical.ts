@@ -354,22 +354,28 @@ const NO_PREFIXES: ReadonlySet<string> = new Set();
 /**
  * Writes the canonical bytes of a range.
  * @param place undefined for the whole document, including content outside its root
- * @param without elements excluded with their content; elements outside the range are ignored
  * @returns prefixes in values whose namespaces the bytes do not bind, '' for the default namespace
  * @throws CryptoError `input.too-large` when the output exceeds the growth limit; those of `readXml`
  */
 export function canonicalize(
   { utf8, names }: ReadDocument,
   place: CanonicalPlace | undefined,
-  method: CanonicalMethod,
-  sink: ByteSink,
-  without: SkippedElements = [],
+  {
+    method,
+    sink,
+    without = [],
+  }: {
+    readonly method: CanonicalMethod;
+    readonly sink: ByteSink;
+    /** Elements excluded with their content; elements outside the range are ignored. */
+    readonly without?: SkippedElements | undefined;
+  },
 ): ReadonlySet<string> {
   const canonicalizer = new Canonicalizer(utf8, sink, method, place);
   const values = method.kind === 'exclusive' ? new ValuePrefixes(utf8, names, canonicalizer) : undefined;
   const listener = values ?? canonicalizer;
   if (place === undefined) readXml(utf8, listener, names, without);
-  else readElement(utf8, place, listener, names, without);
+  else readElement(utf8, place, { listener, names, skips: without });
   canonicalizer.finish();
   if (values === undefined || values.loose.size === 0) return NO_PREFIXES;
   return new Set([...values.loose].filter((prefix) => !method.prefixes.includes(prefix)));

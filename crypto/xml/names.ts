@@ -59,7 +59,11 @@ const MAX_NAMESPACES = 256;
 const MAX_NAMESPACE_LENGTH = 512;
 const namespaces = new Map<string, Namespace>();
 
-function spellingAt(bytes: Buffer, start: number, end: number, colon: number, hash: number): Spelling {
+function spellingAt(
+  bytes: Buffer,
+  start: number,
+  { end, colon, hash }: { readonly end: number; readonly colon: number; readonly hash: number },
+): Spelling {
   const slot = hash & (MAX_SPELLINGS - 1);
   const kept = spellings[slot];
   if (kept !== undefined && kept.bytes.length === end - start && sameBytes(kept.bytes, bytes, start))
@@ -131,7 +135,11 @@ export class Names {
    * Returns the name written at `start`..`end`; `colon` is the offset of its colon or -1, `hash` any number computed
    * from its bytes alone. Undefined when its prefix exceeds the limit.
    */
-  at(bytes: Buffer, start: number, end: number, colon: number, hash: number): Name | undefined {
+  at(
+    bytes: Buffer,
+    start: number,
+    { end, colon, hash }: { readonly end: number; readonly colon: number; readonly hash: number },
+  ): Name | undefined {
     const length = end - start;
     let slot = (hash >>> 0) % TABLE_SIZE;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
@@ -140,7 +148,7 @@ export class Names {
       if (cached.bytes.length === length && sameBytes(cached.bytes, bytes, start)) return cached;
       slot = (slot + 1) % TABLE_SIZE;
     }
-    const made = this.#newName(spellingAt(bytes, start, end, colon, hash));
+    const made = this.#newName(spellingAt(bytes, start, { end, colon, hash }));
     if (made !== undefined && this.#names.size < MAX_REMEMBERED && !this.#names.has(slot))
       this.#names.set(slot, made);
     return made;

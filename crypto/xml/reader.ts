@@ -63,15 +63,21 @@ export type SkippedElements = readonly { readonly start: number; readonly end: n
 /**
  * Reads one element of a document that was read before; namespaces in scope are those of its position there.
  * @param place range of the element in `bytes`
- * @param names the table of the first reading
  * @throws CryptoError as `readXml`.
  */
 export function readElement(
   bytes: Buffer,
   place: { readonly start: number; readonly scope: Scope | undefined },
-  listener: XmlListener,
-  names: Names,
-  skips: SkippedElements = [],
+  {
+    listener,
+    names,
+    skips = [],
+  }: {
+    readonly listener: XmlListener;
+    /** The table of the first reading. */
+    readonly names: Names;
+    readonly skips?: SkippedElements | undefined;
+  },
 ): void {
   const restore = bindScope(place.scope);
   try {

@@ -115,7 +115,7 @@ export class Scanner {
     if (startsPart || bytes[at] === COLON)
       throw this.fail(`a colon in ${what} must stand between two names`, at);
     if (at - start > MAX_NAME_LENGTH) throw this.unread(`a name is longer than ${MAX_NAME_LENGTH} bytes`);
-    const name = this.names.at(bytes, start, at, colon, hash ^ (hash >>> 15));
+    const name = this.names.at(bytes, start, { end: at, colon, hash: hash ^ (hash >>> 15) });
     if (name === undefined) throw this.unread('the document uses too many different prefixes');
     this.position = at;
     return name;

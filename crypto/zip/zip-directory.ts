@@ -259,7 +259,9 @@ function readEnd(source: Source, tail: Buffer, at: number, tailAt: number): End 
   }
   const hasLocator =
     at >= LENGTH.locator64 && tail.readUInt32LE(at - LENGTH.locator64) === SIGNATURE.locator64;
-  const end = hasLocator ? readEnd64(source, tail, at - LENGTH.locator64, tailAt, short) : short;
+  const end = hasLocator
+    ? readEnd64(source, tail, { locatorAt: at - LENGTH.locator64, tailAt, short })
+    : short;
   const after = hasLocator ? readLong(tail, at - LENGTH.locator64 + 8) : tailAt + at;
   if (end.offset + end.length !== after) {
     throw new ZipError('hidden-bytes', 'There are bytes around the directory that belong to nothing.');
@@ -269,7 +271,15 @@ function readEnd(source: Source, tail: Buffer, at: number, tailAt: number): End 
 
 type Place = Omit<End, 'comment'>;
 
-function readEnd64(source: Source, tail: Buffer, locatorAt: number, tailAt: number, short: Place): Place {
+function readEnd64(
+  source: Source,
+  tail: Buffer,
+  {
+    locatorAt,
+    tailAt,
+    short,
+  }: { readonly locatorAt: number; readonly tailAt: number; readonly short: Place },
+): Place {
   const at = readLong(tail, locatorAt + 8);
   if (tail.readUInt32LE(locatorAt + 4) !== 0 || tail.readUInt32LE(locatorAt + 16) > 1) {
     throw new ZipError('unsupported', 'The file is one of several volumes.');
@@ -365,7 +375,7 @@ function assertAgrees(
     );
   }
   const descriptorAt = dataStart + header.compressed;
-  assertDescriptor(source, header, descriptorAt, next - descriptorAt, described);
+  assertDescriptor(source, header, { at: descriptorAt, length: next - descriptorAt, described });
   return { dataStart, plain: extraLength === 0 };
 }
 
@@ -393,9 +403,7 @@ function lengthsAgree(
 function assertDescriptor(
   source: Source,
   { crc32, compressed, size }: MemberHeader,
-  at: number,
-  length: number,
-  described: boolean,
+  { at, length, described }: { readonly at: number; readonly length: number; readonly described: boolean },
 ): void {
   if (length === 0 && !described) return;
   if (!described || ![12, 16, 20, 24].includes(length)) {

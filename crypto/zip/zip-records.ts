@@ -70,7 +70,7 @@ export function localRecord(header: MemberHeader): Buffer {
   const extra = long ? zip64Extra(size, compressed) : Buffer.alloc(0);
   const fixed = Buffer.alloc(LENGTH.local);
   fixed.writeUInt32LE(SIGNATURE.local, 0);
-  const at = writeShared(fixed, 4, header, long);
+  const at = writeShared(fixed, 4, { header, zip64: long });
   fixed.writeUInt16LE(name.length, at);
   fixed.writeUInt16LE(extra.length, at + 2);
   return Buffer.concat([fixed, name, extra]);
@@ -85,7 +85,7 @@ export function centralRecord(header: MemberHeader, offset: number): Buffer {
   const fixed = Buffer.alloc(LENGTH.central);
   fixed.writeUInt32LE(SIGNATURE.central, 0);
   fixed.writeUInt16LE(header.madeBy, 4);
-  const at = writeShared(fixed, 6, header, zip64.length > 0, long);
+  const at = writeShared(fixed, 6, { header, zip64: zip64.length > 0, long });
   fixed.writeUInt16LE(name.length, at);
   fixed.writeUInt16LE(extra.length, at + 2);
   fixed.writeUInt16LE(comment.length, at + 4);
@@ -96,7 +96,15 @@ export function centralRecord(header: MemberHeader, offset: number): Buffer {
 }
 
 /** Writes the fields shared by local and central headers. @returns the offset after them */
-function writeShared(target: Buffer, at: number, header: MemberHeader, zip64: boolean, long = zip64): number {
+function writeShared(
+  target: Buffer,
+  at: number,
+  {
+    header,
+    zip64,
+    long = zip64,
+  }: { readonly header: MemberHeader; readonly zip64: boolean; readonly long?: boolean | undefined },
+): number {
   target.writeUInt16LE(zip64 ? Math.max(VERSION_ZIP64, header.needed) : header.needed, at);
   target.writeUInt16LE(header.flags, at + 2);
   target.writeUInt16LE(header.method, at + 4);

@@ -151,9 +151,11 @@ export function batchRoutes(
     | 'allowedHosts'
     | 'host'
   >,
-  authenticator: Authenticator,
-  wrongKeys: WrongKeys,
-  namedKeys: NamedKeys,
+  {
+    authenticator,
+    wrongKeys,
+    namedKeys,
+  }: { readonly authenticator: Authenticator; readonly wrongKeys: WrongKeys; readonly namedKeys: NamedKeys },
 ): readonly AnyRoute[] {
   const shared = new SharedAnswers(service.inspection.changes, clock);
   const addressOf = createAddressOf(settings);
@@ -224,7 +226,7 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
   // Without a configured key nobody is admitted.
   const hasTokens = tokens.length > 0 && settings.apiKey !== '';
   const api = {
-    routes: batchRoutes(dependencies, settings, authenticator, wrongKeys, namedKeys),
+    routes: batchRoutes(dependencies, settings, { authenticator, wrongKeys, namedKeys }),
     conventions: batchConventions,
     accessCheck: hasTokens
       ? withTokens(keyCheck, authenticator.apiKeyHeader, tokenIdentities(tokens, dependencies), wrongKeys)

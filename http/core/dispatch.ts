@@ -26,7 +26,13 @@ export class Dispatcher {
 
   /** The route handler of the library; it reads `request` only before it returns. */
   readonly handle = (response: ResponseWriter, request: RequestHead): void => {
-    new RequestContext(this.#options, response, request, this.#closing, this.#traffic).start();
+    new RequestContext({
+      options: this.#options,
+      response,
+      request,
+      closing: this.#closing,
+      traffic: this.#traffic,
+    }).start();
   };
 
   /**

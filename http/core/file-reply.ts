@@ -144,7 +144,7 @@ export async function sendFile(exchange: Exchange, reply: FileReply, context: Re
   try {
     if (context.headOnly || length === 0) {
       exchange.finish((response) => {
-        writeHead(response, reply.status, reply.headers, context);
+        writeHead(response, reply, context);
         endHead(response, length, context);
       });
       return;
@@ -157,7 +157,7 @@ export async function sendFile(exchange: Exchange, reply: FileReply, context: Re
       if (bytesRead === 0) throw new Error('The file became shorter while it was sent.');
       const head = sent === 0 ? writeHead : undefined;
       await exchange.push(buffer.subarray(0, bytesRead), length, (response) =>
-        head?.(response, reply.status, reply.headers, context),
+        head?.(response, reply, context),
       );
       sent += bytesRead;
     }

@@ -176,8 +176,7 @@ export interface ReplyContext {
  */
 export function writeHead(
   response: ResponseWriter,
-  status: number,
-  headers: ReplyHeaders | undefined,
+  { status, headers }: { readonly status: number; readonly headers?: ReplyHeaders | undefined },
   context: ReplyContext,
   { contentType, stored = false }: { contentType?: string; stored?: boolean } = {},
 ): void {
@@ -217,7 +216,7 @@ export function endHead(response: ResponseWriter, length: number | undefined, co
 export function sendSmall(exchange: Exchange, reply: SmallReply, context: ReplyContext): void {
   if (reply.kind === 'empty') {
     exchange.finish((response) => {
-      writeHead(response, reply.status, reply.headers, context);
+      writeHead(response, reply, context);
       // 304 has no length of its own: it represents the body that is not sent again.
       endHead(response, reply.status === 304 ? undefined : 0, context);
     });
@@ -225,7 +224,7 @@ export function sendSmall(exchange: Exchange, reply: SmallReply, context: ReplyC
   }
   const [contentType, body] = content(reply);
   const head = (response: ResponseWriter) =>
-    writeHead(response, reply.status, reply.headers, context, {
+    writeHead(response, reply, context, {
       contentType,
       stored: reply.kind === 'asset',
     });
@@ -250,7 +249,7 @@ export async function sendStream(
   context: ReplyContext,
 ): Promise<void> {
   let head: ((response: ResponseWriter) => void) | undefined = (response) =>
-    writeHead(response, reply.status, reply.headers, context);
+    writeHead(response, reply, context);
   for await (const chunk of reply.chunks) {
     if (!exchange.open) return;
     if (context.headOnly) break;

@@ -125,7 +125,7 @@ export function portalPageRoutes(
     providers,
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
-    providers?: Parameters<typeof signInRoutes>[4];
+    providers?: Parameters<typeof signInRoutes>[1]['providers'];
   },
 ): readonly AnyRoute[] {
   return [
@@ -136,13 +136,13 @@ export function portalPageRoutes(
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
     ...signInRoutes(
-      service.signIn,
-      service.userSessions,
-      service.providerSignIn,
-      service.secondFactors,
-      providers,
-      clock,
-      nodes,
+      {
+        signIn: service.signIn,
+        sessions: service.userSessions,
+        providerSignIn: service.providerSignIn,
+        factors: service.secondFactors,
+      },
+      { providers, clock, nodes },
     ),
     ...secondFactorRoutes(service.secondFactors, service.administration, service.signIn),
     ...organizationPageRoutes(service, clock),

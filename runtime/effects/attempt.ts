@@ -46,16 +46,28 @@ export class Abortion {
 
 /** An attempt as its handler sees it. */
 class Attempt implements EffectAttempt {
+  readonly key: EffectKey;
+  readonly actor: ActorAddress;
+  readonly failures: number;
+  readonly heartbeat: () => void;
+
   constructor(
-    readonly key: EffectKey,
-    readonly actor: ActorAddress,
-    readonly failures: number,
-    readonly heartbeat: () => void,
-    private readonly abortion: Abortion,
-  ) {}
+    private readonly needs: {
+      readonly key: EffectKey;
+      readonly actor: ActorAddress;
+      readonly failures: number;
+      readonly heartbeat: () => void;
+      readonly abortion: Abortion;
+    },
+  ) {
+    this.key = needs.key;
+    this.actor = needs.actor;
+    this.failures = needs.failures;
+    this.heartbeat = needs.heartbeat;
+  }
 
   get signal(): AbortSignal {
-    return this.abortion.signal;
+    return this.needs.abortion.signal;
   }
 }
 
@@ -76,8 +88,7 @@ export async function runHandler(
   },
   handler: EffectHandler,
   { key, actor, failures, lastError, effect }: StoredEffect,
-  stop: Abortion,
-  leftMs = Number.POSITIVE_INFINITY,
+  { stop, leftMs = Number.POSITIVE_INFINITY }: { readonly stop: Abortion; readonly leftMs?: number },
 ): Promise<unknown> {
   stop.throwIfAborted();
   const { clock, log, context } = dependencies;
@@ -113,7 +124,9 @@ export async function runHandler(
       const ended = (): void => {
         if (isAbandoned) log.warn('An abandoned effect ended; its outcome is not used.', { effect: key });
       };
-      Promise.resolve(handler.run(effect, new Attempt(key, actor, failures, heartbeat, attempt), context))
+      Promise.resolve(
+        handler.run(effect, new Attempt({ key, actor, failures, heartbeat, abortion: attempt }), context),
+      )
         .finally(ended)
         .then(resolve, reject);
     });

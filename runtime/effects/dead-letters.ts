@@ -57,17 +57,19 @@ export class DeadLetters {
   #removing: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly store: Pick<ActorStore, 'load' | 'commit' | 'rows' | 'counters'>,
-    private readonly clock: Clock,
-    private readonly log: Pick<Log, 'warn'>,
-    private readonly deliver: (
-      to: ActorAddress,
-      event: ActorEvent,
-      delivery: MessageDelivery,
-    ) => Promise<StepOutcome>,
-    limits: DeadLetterLimits,
+    private readonly needs: {
+      readonly store: Pick<ActorStore, 'load' | 'commit' | 'rows' | 'counters'>;
+      readonly clock: Clock;
+      readonly log: Pick<Log, 'warn'>;
+      readonly deliver: (
+        to: ActorAddress,
+        event: ActorEvent,
+        delivery: MessageDelivery,
+      ) => Promise<StepOutcome>;
+      readonly limits: DeadLetterLimits;
+    },
   ) {
-    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...needs.limits };
   }
 
   start(): void {
@@ -92,7 +94,7 @@ export class DeadLetters {
     limit: number,
   ): Promise<{ items: readonly DeadLetter[]; next?: string }> {
     const key = after === undefined ? undefined : keyOf(after);
-    const rows = await this.store.rows({ view: DEAD_LETTERS, limit, ...(key && { after: key }) });
+    const rows = await this.needs.store.rows({ view: DEAD_LETTERS, limit, ...(key && { after: key }) });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return { items: rows.map(letterOf), ...(last && { next: JSON.stringify(last.key) }) };
   }
@@ -106,7 +108,7 @@ export class DeadLetters {
       const row = await this.#row(id);
       if (row === undefined) return undefined;
       const { to, event, key } = LETTER.read(row.value);
-      const outcome = await this.deliver(to, event, { id: key, letter: row.key });
+      const outcome = await this.needs.deliver(to, event, { id: key, letter: row.key });
       // Consumed by a version that removed it afterwards.
       if (!outcome.accepted && outcome.reason === 'duplicate') await this.#removeNow([row]);
       return outcome;
@@ -122,7 +124,7 @@ export class DeadLetters {
   async #row(id: string): Promise<Row | undefined> {
     const key = keyOf(id);
     const [row] =
-      key === undefined ? [] : await this.store.rows({ view: DEAD_LETTERS, prefix: key, limit: 1 });
+      key === undefined ? [] : await this.needs.store.rows({ view: DEAD_LETTERS, prefix: key, limit: 1 });
     return row;
   }
 
@@ -139,12 +141,12 @@ export class DeadLetters {
 
   async #removeNow(rows: readonly Row[]): Promise<number> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const box = await this.store.load(BOX);
+      const box = await this.needs.store.load(BOX);
       const found: Row[] = [];
       for (const { key } of rows)
-        found.push(...(await this.store.rows({ view: DEAD_LETTERS, prefix: key, limit: 1 })));
+        found.push(...(await this.needs.store.rows({ view: DEAD_LETTERS, prefix: key, limit: 1 })));
       if (found.length === 0) return 0;
-      const { ok } = await this.store.commit(rowsStep(BOX, box, found));
+      const { ok } = await this.needs.store.commit(rowsStep(BOX, box, found));
       if (ok) return found.length;
     }
     throw new Retryable('actor.contended', 'Other nodes are removing dead letters.');
@@ -152,11 +154,11 @@ export class DeadLetters {
 
   /** Never later than armed before: letters that keep coming would put the look off for ever. */
   #arm(pause: Millis): void {
-    const at = this.clock.elapsed() + pause;
+    const at = this.needs.clock.elapsed() + pause;
     if (!this.#isStarted || at >= this.#lookAt) return;
     this.#lookAt = at;
     this.#cancel?.();
-    this.#cancel = this.clock.after(pause, () => {
+    this.#cancel = this.needs.clock.after(pause, () => {
       this.#lookAt = Number.POSITIVE_INFINITY;
       this.#looking = this.#looking.then(() => this.#look());
     });
@@ -164,7 +166,7 @@ export class DeadLetters {
 
   /** Removes the letters beyond the limits. Never rejects. */
   async #look(): Promise<void> {
-    const { store, clock } = this;
+    const { store, clock } = this.needs;
     const { atMost, forMs } = this.#limits;
     try {
       for (;;) {
@@ -181,7 +183,7 @@ export class DeadLetters {
         return;
       }
     } catch (error) {
-      this.log.warn('Dead letters could not be removed yet.', describeFailure(error));
+      this.needs.log.warn('Dead letters could not be removed yet.', describeFailure(error));
       this.#arm(LOOK_INTERVAL_MS);
     }
   }

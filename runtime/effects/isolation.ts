@@ -16,9 +16,11 @@ const MAX_WAIT: Millis = 20 * 60_000;
 export async function runExclusive(
   journal: CrashJournal,
   store: Pick<ActorStore, 'pendingEffects' | 'deferEffect'>,
-  clock: Clock,
-  log: Log,
-  outbox: Pick<Outbox, 'runAlone'>,
+  {
+    clock,
+    log,
+    outbox,
+  }: { readonly clock: Clock; readonly log: Log; readonly outbox: Pick<Outbox, 'runAlone'> },
 ): Promise<void> {
   try {
     await reportSetAside(journal, store, clock, log);

@@ -436,7 +436,7 @@ export class Outbox {
     let end: AttemptOutcome = 'done';
     try {
       const left = hasOneMoreAttempt(stored) ? Number.POSITIVE_INFINITY : endOf(stored.effect) - this.#now();
-      const outcome = await runHandler(this.#dependencies, handler, stored, stop, left);
+      const outcome = await runHandler(this.#dependencies, handler, stored, { stop, leftMs: left });
       event = checkedOutcome(stored.effect.do, outcome);
     } catch (error) {
       const isFinal = isFatal(error);

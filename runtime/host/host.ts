@@ -195,15 +195,19 @@ export class Host implements ActorHost {
 
   create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
     return this.#post(address, undefined, () =>
-      tracedStep(this.#dependencies.tracing, address, 'CREATE', delivery, async ({ call, trace }) => {
-        const key = addressKey(address);
-        const definition = this.#definition(address);
-        if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
-          return { accepted: false, reason: 'exists' };
-        const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex, trace };
-        const first = firstStep(definition, address, input, context);
-        const outcome = await this.#commit(key, this.#prepared(first), call);
-        return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
+      tracedStep(this.#dependencies.tracing, address, {
+        event: 'CREATE',
+        delivery,
+        step: async ({ call, trace }) => {
+          const key = addressKey(address);
+          const definition = this.#definition(address);
+          if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
+            return { accepted: false, reason: 'exists' };
+          const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex, trace };
+          const first = firstStep(definition, address, input, context);
+          const outcome = await this.#commit(key, this.#prepared(first), call);
+          return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
+        },
       }),
     );
   }
@@ -214,9 +218,11 @@ export class Host implements ActorHost {
 
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
     return this.#post(address, delivery, () =>
-      tracedStep(this.#dependencies.tracing, address, event.type, delivery, (traced) =>
-        this.#step(address, event, traced),
-      ),
+      tracedStep(this.#dependencies.tracing, address, {
+        event: event.type,
+        delivery,
+        step: (traced) => this.#step(address, event, traced),
+      }),
     );
   }
 
@@ -371,11 +377,11 @@ export class Host implements ActorHost {
       const stamped = Object.assign({}, event, { at: now });
       let step: Step | undefined;
       try {
-        step = this.#compute(definition, key, stored, stamped, context);
+        step = this.#compute(definition, key, { stored, event: stamped, context });
       } catch (error) {
         this.#cache?.delete(key);
         if (isCached && this.#dependencies.isShared) continue;
-        await this.#supervise(key, stored, stamped, error, delivery);
+        await this.#supervise(key, stored, { event: stamped, error, messageDelivery: delivery });
         throw error;
       }
       if (step === undefined) {
@@ -406,9 +412,11 @@ export class Host implements ActorHost {
   #compute(
     definition: ActorDefinition,
     key: string,
-    stored: StoredActor,
-    event: ActorEvent,
-    context: StepContext,
+    {
+      stored,
+      event,
+      context,
+    }: { readonly stored: StoredActor; readonly event: ActorEvent; readonly context: StepContext },
   ): Step | undefined {
     const { computing } = this.#dependencies;
     computing?.(key);
@@ -429,9 +437,11 @@ export class Host implements ActorHost {
   async #supervise(
     key: string,
     stored: StoredActor,
-    event: ActorEvent,
-    error: unknown,
-    { id, settles }: MessageDelivery,
+    {
+      event,
+      error,
+      messageDelivery: { id, settles },
+    }: { readonly event: ActorEvent; readonly error: unknown; readonly messageDelivery: MessageDelivery },
   ): Promise<void> {
     const { supervisor, clock, log } = this.#dependencies;
     const { code, message } = describeFailure(error);

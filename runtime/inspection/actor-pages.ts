@@ -226,9 +226,10 @@ function startOf(prefix: string): string | undefined {
 
 function find(store: PagedStore, query: ActorQuery, after: string | undefined): Promise<Found> {
   const { kind, state, stuck, stopped, limit } = query;
-  if (stopped) return listed(store, kind, STOPPED_VIEW, [kind], after, limit);
+  if (stopped) return listed(store, kind, { view: STOPPED_VIEW, prefix: [kind], after, limit });
   if (stuck) return stoppedActors(store, kind, after, limit);
-  if (state !== undefined) return listed(store, kind, STATE_INDEX_VIEW, [kind, state], after, limit);
+  if (state !== undefined)
+    return listed(store, kind, { view: STATE_INDEX_VIEW, prefix: [kind, state], after, limit });
   return all(store, kind, after, limit);
 }
 
@@ -247,10 +248,17 @@ async function all(
 async function listed(
   store: PagedStore,
   kind: string,
-  view: string,
-  prefix: readonly string[],
-  after: string | undefined,
-  limit: number,
+  {
+    view,
+    prefix,
+    after,
+    limit,
+  }: {
+    readonly view: string;
+    readonly prefix: readonly string[];
+    readonly after: string | undefined;
+    readonly limit: number;
+  },
 ): Promise<Found> {
   if (!isKey(prefix)) return { actors: [], last: undefined };
   const rows = await store.rows({

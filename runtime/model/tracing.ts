@@ -29,9 +29,15 @@ const TRACE = '@trace';
 export function tracedStep<Delivery extends { readonly trace?: TraceContext | undefined }, Outcome>(
   tracing: Tracing | undefined,
   { kind, id }: ActorAddress,
-  event: string,
-  delivery: Delivery,
-  step: (delivery: Delivery) => Promise<Outcome>,
+  {
+    event,
+    delivery,
+    step,
+  }: {
+    readonly event: string;
+    readonly delivery: Delivery;
+    readonly step: (delivery: Delivery) => Promise<Outcome>;
+  },
 ): Promise<Outcome> {
   if (tracing === undefined) return step(delivery);
   const attributes = { 'actor.kind': kind, 'actor.id': id, 'event.type': event };

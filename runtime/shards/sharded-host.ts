@@ -197,9 +197,11 @@ export class ShardedHost implements ActorHost {
   }
 
   create(address: ActorAddress, input: Json, delivery: MessageDelivery = {}): Promise<StepOutcome> {
-    return tracedStep(this.parts.tracing, address, 'CREATE', delivery, (traced) =>
-      this.#outcome({ call: 'create', address, input, delivery: traced }),
-    );
+    return tracedStep(this.parts.tracing, address, {
+      event: 'CREATE',
+      delivery,
+      step: (traced) => this.#outcome({ call: 'create', address, input, delivery: traced }),
+    });
   }
 
   send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
@@ -207,9 +209,11 @@ export class ShardedHost implements ActorHost {
   }
 
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
-    return tracedStep(this.parts.tracing, address, event.type, delivery, (traced) =>
-      this.#outcome({ call: 'deliver', address, event, delivery: traced }),
-    );
+    return tracedStep(this.parts.tracing, address, {
+      event: event.type,
+      delivery,
+      step: (traced) => this.#outcome({ call: 'deliver', address, event, delivery: traced }),
+    });
   }
 
   restart(address: ActorAddress): Promise<StepOutcome> {

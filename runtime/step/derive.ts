@@ -12,9 +12,19 @@
  */
 
 import type { AnyStateMachine } from 'xstate';
+import { UNSEALED_VIEW } from '../history/checkpoint.ts';
 import type { ActorDefinition, ActorView } from '../model/definition.ts';
 import { Fatal } from '../model/failures.ts';
-import type { ActorEvent, Json, Millis, Row, StateIndexEntry, Step, StoredActor } from '../model/ports.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  Json,
+  Millis,
+  Row,
+  StateIndexEntry,
+  Step,
+  StoredActor,
+} from '../model/ports.ts';
 
 /** Prefix of the names of the counters of the state index: `actors/<kind>/<version>/<state>`. */
 export const STATE_INDEX_PREFIX = 'actors/';
@@ -334,4 +344,10 @@ function counterChanges(before: DerivedRecords, after: DerivedRecords): Step['co
     if (!(name in after.counters) && value !== 0) moved[name] = -value;
   }
   return moved;
+}
+
+/** Records, for the next checkpoint of the history, that a chain ended. */
+export function deletionRow({ kind, id }: ActorAddress, line: number, hash: string, revision: number): Row {
+  // The hash distinguishes lives that ended at the same revision.
+  return { view: UNSEALED_VIEW, key: [kind, id, revision, hash], value: { line, hash } };
 }

@@ -140,8 +140,9 @@ export class PartitionedQueue implements EffectQueue {
     let hasFailed = false;
     const behind = this.#behind.size;
     try {
-      if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
-      cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
+      if (last !== undefined)
+        cut.push(...(await this.#leaseBetween(last, undefined, { now, limit, leased: effects })));
+      cut.push(...(await this.#leaseBetween(undefined, last, { now, limit, leased: effects })));
     } catch (error) {
       // What is leased already must run: nobody else would start it.
       if (effects.length === 0) throw error;
@@ -168,9 +169,7 @@ export class PartitionedQueue implements EffectQueue {
   async #leaseBetween(
     after: string | undefined,
     until: string | undefined,
-    now: Millis,
-    limit: number,
-    leased: StoredEffect[],
+    { now, limit, leased }: { readonly now: Millis; readonly limit: number; readonly leased: StoredEffect[] },
   ): Promise<readonly string[]> {
     const cut: string[] = [];
     for await (const { partition, due } of this.#partitions(after)) {

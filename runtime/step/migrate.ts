@@ -86,16 +86,22 @@ export function hasState(definition: ActorDefinition, state: string): boolean {
  * Migrates every actor that is older than its definition. While nodes of another version of the program run, nothing is
  * migrated here: those nodes could no longer read what is. The host then migrates each actor before its next step.
  * Then arms the deadlines of actors whose state has got one since; see `addDeadlines`.
- * @param now time at which new deadlines begin
- * @param version version of this program, as the nodes of the store know it
  * @throws {Fatal} `store.no-path` with a line for each state without a migration; nothing was changed then
  */
 export async function migrateStore(
   store: ActorStore,
   definitions: readonly ActorDefinition[],
-  log: Pick<Log, 'info'>,
-  now: Millis,
-  version = '',
+  {
+    log,
+    now,
+    version = '',
+  }: {
+    readonly log: Pick<Log, 'info'>;
+    /** Time at which new deadlines begin. */
+    readonly now: Millis;
+    /** Version of this program, as the nodes of the store know it. */
+    readonly version?: string | undefined;
+  },
 ): Promise<{
   readonly migrated: number;
   /** Actors of the newest version that got a deadline. */
@@ -136,7 +142,8 @@ export async function migrateStore(
     migrated += await migrateKind(store, definition, now);
   }
   let rearmed = 0;
-  for (const definition of definitions) rearmed += await addDeadlines(store, definition, stored, log, now);
+  for (const definition of definitions)
+    rearmed += await addDeadlines(store, definition, { stateCounts: stored, log, now });
   store.upgradeCopy?.complete();
   return { migrated, rearmed };
 }
@@ -226,9 +233,11 @@ async function commitAll(
 async function addDeadlines(
   store: ActorStore,
   definition: ActorDefinition,
-  stateCounts: readonly StateCount[],
-  log: Pick<Log, 'info'>,
-  now: Millis,
+  {
+    stateCounts,
+    log,
+    now,
+  }: { readonly stateCounts: readonly StateCount[]; readonly log: Pick<Log, 'info'>; readonly now: Millis },
 ): Promise<number> {
   const { kind, machine, version } = definition;
   let all = 0;

@@ -6,7 +6,7 @@
  * scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import { CHAIN_START, lineHash, UNSEALED_VIEW } from '../history/checkpoint.ts';
+import { CHAIN_START, lineHash } from '../history/checkpoint.ts';
 import type { ActorDefinition, ActorView, CommittedActor } from '../model/definition.ts';
 import { Fatal } from '../model/failures.ts';
 import { freezeJson, jsonProblem, jsonType } from '../model/json.ts';
@@ -20,7 +20,6 @@ import {
   type Json,
   MAX_CONSUMED_IDS,
   type Millis,
-  type Row,
   type Step,
   type StoredActor,
   type StoredEffect,
@@ -35,6 +34,7 @@ import {
 } from './compiled-machine.ts';
 import {
   type DerivedRecords,
+  deletionRow,
   derive,
   difference,
   NO_DERIVED_RECORDS,
@@ -322,7 +322,7 @@ export function firstStep(
     withActions(definition, 'its creation', undefined, () =>
       definition.machine.getInitialSnapshot(SCOPE, input),
     );
-  return assemble(definition, address, undefined, reached, CREATED, context);
+  return assemble(definition, address, { stored: undefined, reached, cause: CREATED, context });
 }
 
 /**
@@ -350,7 +350,7 @@ export function nextStep(
     compiledTransition(machine, state, stored.context, current) ??
     interpretedTransition(definition, state, stored.context, current);
   if (!reached.isChanged && reached.actions.length === 0) return undefined;
-  return assemble(definition, stored.address, stored, reached, type, context, renamed);
+  return assemble(definition, stored.address, { stored, reached, cause: type, context, renamed });
 }
 
 /** Asks XState where an event leads. */
@@ -422,11 +422,19 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 function assemble(
   definition: ActorDefinition,
   address: ActorAddress,
-  stored: StoredActor | undefined,
-  { state, context: reachedContext, actions }: Reached,
-  cause: string,
-  context: StepContext,
-  renamed?: RenamedDeadlines,
+  {
+    stored,
+    reached: { state, context: reachedContext, actions },
+    cause,
+    context,
+    renamed,
+  }: {
+    readonly stored: StoredActor | undefined;
+    readonly reached: Reached;
+    readonly cause: string;
+    readonly context: StepContext;
+    readonly renamed?: RenamedDeadlines | undefined;
+  },
 ): Step {
   keepShape(definition.machine, reachedContext);
   assertStorableJson(definition, freezeJson(reachedContext, stored?.context, 'context'));
@@ -512,7 +520,9 @@ function assemble(
   };
   if (journalHash !== CHAIN_START) actor.journalHash = journalHash;
   if (stored !== undefined && definition.ends?.(viewOf(actor)) === true) {
-    return lastStep(definition, stored, actor, effects, context);
+    if (effects.length > 0)
+      throw new Fatal('step.effect-of-the-ended', `${address.kind} asks for an effect in its last step.`);
+    return lastStep(definition, stored, actor, context);
   }
   const changes = difference(
     stored && derivedRecordsOf(definition, stored),
@@ -535,23 +545,13 @@ function assemble(
   return step;
 }
 
-/** Records, for the next checkpoint of the history, that a chain ended. */
-function deletionRow({ kind, id }: ActorAddress, line: number, hash: string, revision: number): Row {
-  // The hash distinguishes lives that ended at the same revision.
-  return { view: UNSEALED_VIEW, key: [kind, id, revision, hash], value: { line, hash } };
-}
-
 /** Builds the step that ends an actor: only the record of its end remains. */
 function lastStep(
   definition: ActorDefinition,
   stored: StoredActor,
   actor: StoredActor,
-  effects: readonly StoredEffect[],
   context: StepContext,
 ): Step {
-  if (effects.length > 0) {
-    throw new Fatal('step.effect-of-the-ended', `${actor.address.kind} asks for an effect in its last step.`);
-  }
   const changes = difference(derivedRecordsOf(definition, stored), NO_DERIVED_RECORDS);
   const { address, journalHash, journalLength } = stored;
   const ended =
@@ -576,7 +576,7 @@ function lastStep(
  */
 export function endingStep(definition: ActorDefinition, stored: StoredActor, context: StepContext): Step {
   checkVersion(definition, stored);
-  const step = lastStep(definition, stored, { ...stored, revision: stored.revision + 1 }, [], context);
+  const step = lastStep(definition, stored, { ...stored, revision: stored.revision + 1 }, context);
   const { rows, counters } = stoppedRows(stored, null);
   return {
     ...step,

@@ -38,11 +38,15 @@ export async function openMemoryNode(
 ): Promise<ActorStore & { readonly nodes: StoreNodes }> {
   const { database, link, clock, log } = options;
   const storeClock = new StoreClock(clock);
-  const session = await Session.open(sessionsOver(database, link), options, clock, storeClock, log);
+  const session = await Session.open(sessionsOver(database, link), options, { clock, storeClock, log });
   let committer: Committer | undefined;
-  const feed = await ChangeFeed.open(changesOver(database, link), clock, log, session, {
-    answered: async () => committer?.answered(),
-    tellUncertain: async () => committer?.tellUncertain(),
+  const feed = await ChangeFeed.open(changesOver(database, link), clock, {
+    log,
+    session,
+    commits: {
+      answered: async () => committer?.answered(),
+      tellUncertain: async () => committer?.tellUncertain(),
+    },
   });
   committer = new Committer(commitsOver(database, link), session, new Faults(), feed);
   const leases = new EffectLeases(
@@ -50,7 +54,7 @@ export async function openMemoryNode(
     (held) => link(() => database.releaseAllBut(session.token, held)),
     () => feed.listener?.adopted(),
   );
-  return storeOf(options, storeClock, session, feed, committer, leases);
+  return storeOf(options, storeClock, { session, feed, committer, leases });
 }
 
 function sessionsOver(database: MemoryDatabase, link: Link): SessionStatements {
@@ -80,10 +84,17 @@ function changesOver(database: MemoryDatabase, link: Link): ChangeStatements {
 function storeOf(
   { database, link, node }: MemoryNodeOptions,
   clock: StoreClock,
-  session: Session,
-  feed: ChangeFeed,
-  committer: Committer,
-  leases: EffectLeases,
+  {
+    session,
+    feed,
+    committer,
+    leases,
+  }: {
+    readonly session: Session;
+    readonly feed: ChangeFeed;
+    readonly committer: Committer;
+    readonly leases: EffectLeases;
+  },
 ): ActorStore & { readonly nodes: StoreNodes } {
   const ask = async <Result>(read: (store: MemoryStore) => Promise<Result>): Promise<Result> => {
     try {
@@ -99,7 +110,7 @@ function storeOf(
     draining: () => feed.listener?.draining?.(),
   });
   return {
-    nodes: nodesOf(database, link, clock, node, session, feed),
+    nodes: nodesOf(database, link, { clock, name: node, session, feed }),
     load: (actor) => ask((store) => store.load(actor)),
     actors: (query) => ask((store) => store.actors(query)),
     async commit(step: Step): Promise<Committed> {
@@ -172,10 +183,17 @@ function statusOf({ sessions, leases }: MemoryDatabase, own: number): readonly N
 function nodesOf(
   database: MemoryDatabase,
   link: Link,
-  clock: StoreClock,
-  name: string,
-  session: Session,
-  feed: ChangeFeed,
+  {
+    clock,
+    name,
+    session,
+    feed,
+  }: {
+    readonly clock: StoreClock;
+    readonly name: string;
+    readonly session: Session;
+    readonly feed: ChangeFeed;
+  },
 ): StoreNodes {
   return {
     clock,

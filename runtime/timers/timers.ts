@@ -30,13 +30,15 @@ export class Timers {
   #alarm: { readonly at: Millis; readonly cancel: () => void } | undefined;
 
   constructor(
-    private readonly store: ActorStore,
-    private readonly clock: Clock,
-    private readonly log: Log,
-    private readonly faults: Faults,
-    private readonly host: Pick<Host, 'deliver'>,
-    /** Called with the actor that did not accept a deadline. */
-    private readonly onUnaccepted: (actor: ActorAddress, what: 'deadline') => void,
+    private readonly needs: {
+      readonly store: ActorStore;
+      readonly clock: Clock;
+      readonly log: Log;
+      readonly faults: Faults;
+      readonly host: Pick<Host, 'deliver'>;
+      /** Called with the actor that did not accept a deadline. */
+      readonly onUnaccepted: (actor: ActorAddress, what: 'deadline') => void;
+    },
   ) {}
 
   start(): void {
@@ -82,14 +84,14 @@ export class Timers {
   }
 
   #setAlarm(due: Millis): void {
-    const { clock } = this;
+    const { clock } = this.needs;
     this.#alarm?.cancel();
     const delay = Math.max(0, Math.min(CHECK_INTERVAL_MS, due - clock.now()));
     this.#alarm = { at: due, cancel: clock.after(delay, () => this.wake()) };
   }
 
   async #poll(): Promise<void> {
-    const { store, clock, log } = this;
+    const { store, clock, log } = this.needs;
     this.#pollAgain = false;
     this.#alarm?.cancel();
     this.#alarm = undefined;
@@ -119,12 +121,12 @@ export class Timers {
   }
 
   #unparkExpired(): void {
-    const elapsed = this.clock.elapsed();
+    const elapsed = this.needs.clock.elapsed();
     for (const [key, { until }] of this.#parked) if (until <= elapsed) this.#parked.delete(key);
   }
 
   async #fire(timer: StoredTimer, fired: Set<string>): Promise<void> {
-    const { host, clock, log, faults } = this;
+    const { host, clock, log, faults } = this.needs;
     try {
       if (fired.has(keyOf(timer))) throw new Error('It was told and is still stored.');
       fired.add(keyOf(timer));
@@ -135,7 +137,7 @@ export class Timers {
       if (outcome.accepted || outcome.reason === 'duplicate') return;
       if (outcome.reason === 'not-accepted') {
         log.info('The actor did not accept a deadline.', { timer: keyOf(timer), event: timer.event.type });
-        this.onUnaccepted(timer.actor, 'deadline');
+        this.needs.onUnaccepted(timer.actor, 'deadline');
         return;
       }
       log.warn('A timer could not be delivered; it is tried again.', {

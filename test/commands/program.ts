@@ -30,13 +30,13 @@ export function start(
   env: Readonly<Record<string, string>> = {},
   stdin: 'ignore' | 'pipe' = 'ignore',
 ): Run {
-  return startCommand(process.execPath, cwd, [MAIN, ...words], env, stdin);
+  return startCommand(process.execPath, cwd, { words: [MAIN, ...words], env, stdin });
 }
 
 /** Starts the program on a terminal, as a person does (script, of bsdutils). */
 export function startOnTerminal(cwd: string, words: readonly string[]): Run {
   const line = [process.execPath, MAIN, ...words].map((word) => `'${word}'`).join(' ');
-  return startCommand('script', cwd, ['-qfec', line, '/dev/null'], {});
+  return startCommand('script', cwd, { words: ['-qfec', line, '/dev/null'], env: {} });
 }
 
 /** @param manner see stubborn-service.ts */
@@ -50,16 +50,22 @@ function startScript(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Run {
-  return startCommand(process.execPath, cwd, [script, ...words], env);
+  return startCommand(process.execPath, cwd, { words: [script, ...words], env });
 }
 
 /** Starts a program with no environment but `PATH` and `env`. */
 export function startCommand(
   command: string,
   cwd: string,
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-  stdin: 'ignore' | 'pipe' = 'ignore',
+  {
+    words,
+    env,
+    stdin = 'ignore',
+  }: {
+    readonly words: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+    readonly stdin?: 'ignore' | 'pipe' | undefined;
+  },
 ): Run {
   const { PATH = '' } = process.env;
   const child = spawn(command, words, {

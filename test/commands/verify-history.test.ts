@@ -145,8 +145,11 @@ test('logins and logouts are events of the history, and verify-history reports a
   t.is((await logIn(port, 'a wrong key')).answer.status, 401);
   const { cookie } = await logIn(port, key);
   for (const _ of ['ends the session', 'has none to end'])
-    t.is((await ask(port, 'POST', '/api/auth/logout', { Cookie: cookie })).status, 302);
-  const { text } = await ask(port, 'GET', '/api/events?kind=LoggedIn&kind=LoggedOut', { 'X-API-Key': key });
+    t.is((await ask(port, 'POST', { path: '/api/auth/logout', headers: { Cookie: cookie } })).status, 302);
+  const { text } = await ask(port, 'GET', {
+    path: '/api/events?kind=LoggedIn&kind=LoggedOut',
+    headers: { 'X-API-Key': key },
+  });
   const { items } = JSON.parse(text) as {
     items: { id: string; kind: string; actor: string; message: string }[];
   };

@@ -150,7 +150,7 @@ export function storeContract(
       const first = createTestRuntime({ store, clock, definition: before });
       for (const address of [WAITER, LEAVER]) await first.system.create(address, null);
       const reopened = (await under.reopen?.()) ?? store;
-      await migrateStore(reopened, [after], QUIET, clock.now());
+      await migrateStore(reopened, [after], { log: QUIET, now: clock.now() });
       const { runtime, system, unaccepted } = createTestRuntime({
         store: reopened,
         clock,

@@ -141,16 +141,22 @@ function visible(image: Buffer | undefined): NonNullable<PadesFormat['appearance
 
 /** Creates a PNG of eight by four pixels. */
 function image(): Buffer {
-  return pngOf(8, 4, 6);
+  return pngOf(8, 4, { colour: 6 });
 }
 
-/** @param colour as in IHDR: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha */
 export function pngOf(
   width: number,
   height: number,
-  colour: 0 | 2 | 3 | 4 | 6,
-  depth = 8,
-  interlaced = 0,
+  {
+    colour,
+    depth = 8,
+    interlaced = 0,
+  }: {
+    /** As in IHDR: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha. */
+    readonly colour: 0 | 2 | 3 | 4 | 6;
+    readonly depth?: number | undefined;
+    readonly interlaced?: number | undefined;
+  },
 ): Buffer {
   const channels = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }[colour];
   const row = 1 + Math.ceil((width * channels * depth) / 8);
@@ -202,11 +208,11 @@ export function images(environment: FuzzEnvironment): Target {
   const signer = environment.pki.signer('p-256');
   const pdf = classicPdf(documentObjects());
   const seeds = [
-    ...([0, 2, 3, 4, 6] as const).map((colour) => pngOf(9, 5, colour)),
-    pngOf(5, 9, 0, 1),
-    pngOf(5, 9, 3, 2),
-    pngOf(5, 9, 2, 16),
-    pngOf(7, 7, 6, 8, 1),
+    ...([0, 2, 3, 4, 6] as const).map((colour) => pngOf(9, 5, { colour })),
+    pngOf(5, 9, { colour: 0, depth: 1 }),
+    pngOf(5, 9, { colour: 3, depth: 2 }),
+    pngOf(5, 9, { colour: 2, depth: 16 }),
+    pngOf(7, 7, { colour: 6, depth: 8, interlaced: 1 }),
     jpegOf(1),
     jpegOf(3),
     jpegOf(4),

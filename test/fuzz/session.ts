@@ -65,7 +65,7 @@ export async function fuzz(
     if ((done + 1) % BATCH === 0) {
       const parts = coverage?.fresh();
       if (coverage !== undefined && parts !== undefined && parts.size > 0) {
-        await keepReaching(parts, batch, coverage, shared, random);
+        await keepReaching(parts, batch, { coverage, shared, random });
       }
       batch = [];
       if (coverage !== undefined && done >= options.cases * GUIDED_SHARE) {
@@ -132,9 +132,11 @@ function weightOf(name: string): number {
 async function keepReaching(
   parts: ReadonlySet<string>,
   batch: readonly { readonly worker: TargetState; readonly input: Buffer }[],
-  coverage: Coverage,
-  shared: SharedInput,
-  random: Random,
+  {
+    coverage,
+    shared,
+    random,
+  }: { readonly coverage: Coverage; readonly shared: SharedInput; readonly random: Random },
 ): Promise<void> {
   const wanted = new Set(parts);
   for (const { worker, input } of batch) {

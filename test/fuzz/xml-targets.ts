@@ -159,6 +159,6 @@ function canonical(input: Buffer, method: CanonicalMethod): Buffer {
   const { utf8 } = decodeXml(input);
   // A sink's buffer is valid only until the next call.
   const sink = { update: (bytes: Buffer) => pieces.push(Buffer.from(bytes)) };
-  canonicalize({ utf8, names: new Names() }, undefined, method, sink);
+  canonicalize({ utf8, names: new Names() }, undefined, { method, sink });
   return Buffer.concat(pieces);
 }

@@ -10,9 +10,15 @@ export interface Answer {
 export function ask(
   port: number,
   method: string,
-  path: string,
-  headers: Readonly<Record<string, string | readonly string[]>> = {},
-  body = '',
+  {
+    path,
+    headers = {},
+    body = '',
+  }: {
+    readonly path: string;
+    readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
+    readonly body?: string | undefined;
+  },
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = http.request(
@@ -49,7 +55,7 @@ export async function logIn(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly answer: Answer; readonly setCookie: string; readonly cookie: string }> {
   const body = new URLSearchParams({ ApiKey: apiKey }).toString();
-  const answer = await ask(port, 'POST', '/api/auth/login', { ...FORM, ...headers }, body);
+  const answer = await ask(port, 'POST', { path: '/api/auth/login', headers: { ...FORM, ...headers }, body });
   const setCookie = answer.headers['set-cookie']?.[0] ?? '';
   return { answer, setCookie, cookie: setCookie.split(';')[0] ?? '' };
 }

@@ -45,7 +45,11 @@ export function batchTable(): readonly AnyRoute[] {
     portalKeys: {} as OperatorKeys,
     portalActivity: {} as OperatorActivity,
   };
-  return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} }, {} as NamedKeys);
+  return batchRoutes(parts, SETTINGS, {
+    authenticator,
+    wrongKeys: { count: () => {} },
+    namedKeys: {} as NamedKeys,
+  });
 }
 
 /** Every route of the portal, without working handlers. */

@@ -72,10 +72,17 @@ export function makeAuthorityPki(options: AuthorityPkiOptions): AuthorityPki {
   const issue = (
     name: string,
     pair: ReturnType<typeof keyOf>,
-    issuer: Pick<TestCa, 'id' | 'name' | 'key'>,
-    use: CertificateUse,
-    sources: Sources,
-    differences: Partial<CertificateRequest> = {},
+    {
+      issuer,
+      use,
+      sources,
+      differences = {},
+    }: {
+      readonly issuer: Pick<TestCa, 'id' | 'name' | 'key'>;
+      readonly use: CertificateUse;
+      readonly sources: Sources;
+      readonly differences?: Partial<CertificateRequest> | undefined;
+    },
   ): Identity => {
     const certificate = issueCertificate({
       subject: named(name),
@@ -109,32 +116,29 @@ export function makeAuthorityPki(options: AuthorityPkiOptions): AuthorityPki {
     certificate: rootCertificate,
     responder: { key: rootId.key, certificate: rootCertificate },
   };
-  const ca = (name: string) => issue(name, keyOf(caKey), root, { kind: 'ca', pathLength: 0 }, 'crl');
+  const ca = (name: string) =>
+    issue(name, keyOf(caKey), { issuer: root, use: { kind: 'ca', pathLength: 0 }, sources: 'crl' });
   const issuingCa = ca('Authority Issuing CA');
   const noCheck = options.noCheck ?? true;
-  const responder = issue(
-    'Authority OCSP responder',
-    keyOf('p-256'),
-    { ...issuingCa, id: 'issuing' },
-    { kind: 'ocsp', noCheck },
-    noCheck ? 'none' : 'crl',
-  );
+  const responder = issue('Authority OCSP responder', keyOf('p-256'), {
+    issuer: { ...issuingCa, id: 'issuing' },
+    use: { kind: 'ocsp', noCheck },
+    sources: noCheck ? 'none' : 'crl',
+  });
   const issuing: TestCa = { ...issuingCa, id: 'issuing', responder };
   const stampingCa = ca('Authority Time-stamping CA');
   const stamping: TestCa = { ...stampingCa, id: 'stamping', responder: stampingCa };
-  const timestampSigner = issue(
-    'Authority time-stamps',
-    keyOf(options.timestampKey ?? 'p-256'),
-    stamping,
-    { kind: 'timestamping' },
-    'ocsp+crl',
-  );
+  const timestampSigner = issue('Authority time-stamps', keyOf(options.timestampKey ?? 'p-256'), {
+    issuer: stamping,
+    use: { kind: 'timestamping' },
+    sources: 'ocsp+crl',
+  });
 
   const makeSigner = (kind: KeyKind, differences: Partial<CertificateRequest> = {}): TestSigner => {
     const pair = keyOf(kind);
     const use: CertificateUse = { kind: 'signer', purposes: DOCUMENT_SIGNING };
     const sources = options.sources ?? 'ocsp+crl';
-    const { certificate } = issue(`Signer ${kind}`, pair, issuing, use, sources, differences);
+    const { certificate } = issue(`Signer ${kind}`, pair, { issuer: issuing, use, sources, differences });
     return testSigner(pair.privateKey, certificate, [issuing.certificate]);
   };
 

@@ -68,25 +68,28 @@ export async function startAnnouncements(t: { teardown(task: () => unknown): voi
       const id = await repeated(pick, (service) => create(service, name, email));
       documents.set(id, email);
       await repeated(pick, async (service) => {
-        const detail = await call<Detail>(service, 'GET', `/api/documents/${id}`);
+        const detail = await call<Detail>(service, 'GET', { path: `/api/documents/${id}` });
         if (detail.status !== 'Pending') return true;
-        const { url } = await call<{ url: string }>(service, 'POST', `/api/documents/${id}/action-url`, {
-          emailAddress: email,
+        const { url } = await call<{ url: string }>(service, 'POST', {
+          path: `/api/documents/${id}/action-url`,
+          body: {
+            emailAddress: email,
+          },
         });
         const ticket = new URL(url).searchParams.get('ticket');
-        await call(service, 'POST', `/api/documents/keys/${detail.key}/approval`, { ticket });
+        await call(service, 'POST', { path: `/api/documents/keys/${detail.key}/approval`, body: { ticket } });
         return true;
       });
     },
     async draft(pick) {
       const body = (name: string) => ({ name, document: { files: [], flowActions: [] } });
       const { id } = await repeated(pick, (service) =>
-        call<{ id: string }>(service, 'POST', '/api/document-drafts', body('new')),
+        call<{ id: string }>(service, 'POST', { path: '/api/document-drafts', body: body('new') }),
       );
       drafts.set(id, { name: 'new', changes: 0 });
       return async (name) => {
         await repeated(pick, async (service) => {
-          await call(service, 'PUT', `/api/document-drafts/${id}`, body(name));
+          await call(service, 'PUT', { path: `/api/document-drafts/${id}`, body: body(name) });
           return true;
         });
         drafts.set(id, { name, changes: (drafts.get(id)?.changes ?? 0) + 1 });
@@ -131,9 +134,15 @@ async function repeated<Answer>(
 async function call<Answer>(
   service: Service,
   method: string,
-  path: string,
-  body?: object,
-  headers: Readonly<Record<string, string>> = {},
+  {
+    path,
+    body,
+    headers = {},
+  }: {
+    readonly path: string;
+    readonly body?: object | undefined;
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+  },
 ): Promise<Answer> {
   const isForm = body instanceof FormData;
   const answer = await fetch(`${service.portalUrl}${path}`, {
@@ -151,15 +160,23 @@ async function call<Answer>(
 async function create(service: Service, name: string, email: string): Promise<string> {
   const form = new FormData();
   form.set('content', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
-  const upload = await call<{ id: string }>(service, 'POST', '/api/uploads', form, {
-    'Idempotency-Key': `upload-${name}`,
+  const upload = await call<{ id: string }>(service, 'POST', {
+    path: '/api/uploads',
+    body: form,
+    headers: {
+      'Idempotency-Key': `upload-${name}`,
+    },
   });
   const body = {
     files: [{ ...upload, displayName: name }],
     flowActions: [{ type: 'Approver', step: 1, user: { name, email } }],
   };
-  const [made] = await call<{ documentId: string }[]>(service, 'POST', '/api/documents', body, {
-    'Idempotency-Key': `document-${name}`,
+  const [made] = await call<{ documentId: string }[]>(service, 'POST', {
+    path: '/api/documents',
+    body,
+    headers: {
+      'Idempotency-Key': `document-${name}`,
+    },
   });
   if (made === undefined) throw new Error('No document was made.');
   return made.documentId;
@@ -183,10 +200,12 @@ const idOf = ({ headers }: ReceivedCall): string => String(headers['webhook-id']
 async function openDocuments(service: Service, ids: readonly string[]): Promise<readonly string[]> {
   const broken: string[] = [];
   for (const id of ids) {
-    const { status } = await call<Detail>(service, 'GET', `/api/documents/${id}`);
+    const { status } = await call<Detail>(service, 'GET', { path: `/api/documents/${id}` });
     if (status !== 'Concluded') broken.push(`document ${id} is ${status}`);
   }
-  const { totalCount } = await call<{ totalCount: number }>(service, 'GET', '/api/documents?limit=1');
+  const { totalCount } = await call<{ totalCount: number }>(service, 'GET', {
+    path: '/api/documents?limit=1',
+  });
   if (totalCount !== ids.length) broken.push(`${totalCount} documents for ${ids.length} acknowledged ones`);
   return broken;
 }
@@ -199,7 +218,7 @@ async function lostChanges(
 ): Promise<readonly string[]> {
   const broken: string[] = [];
   for (const [id, { name, changes }] of drafts) {
-    const found = await call<{ name: string }>(service, 'GET', `/api/document-drafts/${id}`);
+    const found = await call<{ name: string }>(service, 'GET', { path: `/api/document-drafts/${id}` });
     if (found.name !== name) broken.push(`draft ${id} is called ${found.name} instead of ${name}`);
     // The first step is its creation; a change whose answer was lost was made again.
     const steps = await stepsOf(id);

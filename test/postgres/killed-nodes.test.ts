@@ -187,9 +187,15 @@ function formOf(name: string, content: Buffer): Buffer {
 async function cutOff(
   node: Service,
   url: string,
-  headers: Readonly<Record<string, string>>,
-  body: Buffer,
-  hasBegun: () => Promise<boolean>,
+  {
+    headers,
+    body,
+    hasBegun,
+  }: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Buffer;
+    readonly hasBegun: () => Promise<boolean>;
+  },
 ): Promise<void> {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -216,13 +222,11 @@ withOthers(
     const headers = { 'X-API-Key': await one.key(), 'Idempotency-Key': 'cut-off' };
     const input = join(t.context.root, 'input');
     const before = (await readdir(input)).length;
-    await cutOff(
-      one,
-      `${one.url}/api/files`,
+    await cutOff(one, `${one.url}/api/files`, {
       headers,
-      formOf('cut.txt', content),
-      async () => (await readdir(input)).length > before,
-    );
+      body: formOf('cut.txt', content),
+      hasBegun: async () => (await readdir(input)).length > before,
+    });
     const send = async (node: Service) => {
       const form = new FormData();
       form.set('file', new Blob([new Uint8Array(content)]), 'cut.txt');
@@ -264,13 +268,11 @@ withOthers(
     t.is((await piece(one, 0)).status, 200);
     const files = async () => (await readdir(join(t.context.root, 'portal'), { recursive: true })).length;
     const before = await files();
-    await cutOff(
-      one,
-      `${one.portalUrl}/api/uploads?ticket=${ticket}`,
-      { 'Content-Range': rangeOf(1) },
-      formOf('pieces.bin', pieceOf(1)),
-      async () => (await files()) > before,
-    );
+    await cutOff(one, `${one.portalUrl}/api/uploads?ticket=${ticket}`, {
+      headers: { 'Content-Range': rangeOf(1) },
+      body: formOf('pieces.bin', pieceOf(1)),
+      hasBegun: async () => (await files()) > before,
+    });
     t.is((await piece(three, 1)).status, 200);
     const last = await piece(two, 2);
     t.is(last.status, 200);

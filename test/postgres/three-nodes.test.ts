@@ -154,12 +154,15 @@ onNodes(
   async (t, [one, two, three]) => {
     const { cookie } = await logIn(portOf(one.url), await one.key());
     const statusOf = async (node: Service, path: string) =>
-      (await ask(portOf(node.url), 'GET', path, { Cookie: cookie })).status;
+      (await ask(portOf(node.url), 'GET', { path, headers: { Cookie: cookie } })).status;
     t.is(await statusOf(two, '/api/jobs'), 200);
     t.is(await statusOf(two, '/api/whoami'), 200);
-    const ended = await ask(portOf(two.url), 'POST', '/api/auth/logout', {
-      Cookie: cookie,
-      'Sec-Fetch-Site': 'same-origin',
+    const ended = await ask(portOf(two.url), 'POST', {
+      path: '/api/auth/logout',
+      headers: {
+        Cookie: cookie,
+        'Sec-Fetch-Site': 'same-origin',
+      },
     });
     t.true(ended.status < 400, ended.text);
     for (const node of [one, two, three]) t.is(await statusOf(node, '/api/jobs'), 401);

@@ -67,9 +67,11 @@ interface UpgradedNode {
 async function startNode(
   t: ExecutionContext,
   url: string,
-  name: string,
-  version: string,
-  definition: ActorDefinition,
+  {
+    name,
+    version,
+    definition,
+  }: { readonly name: string; readonly version: string; readonly definition: ActorDefinition },
 ): Promise<UpgradedNode> {
   const store = await openPostgresStore({
     url,
@@ -81,7 +83,11 @@ async function startNode(
     clock: systemClock,
     log: SILENT,
   });
-  const { migrated } = await migrateStore(store, [definition], SILENT, systemClock.now(), version);
+  const { migrated } = await migrateStore(store, [definition], {
+    log: SILENT,
+    now: systemClock.now(),
+    version,
+  });
   const clock = store.nodes?.clock ?? systemClock;
   const runtime = buildRuntime({
     store,
@@ -107,7 +113,7 @@ test('nodes of two versions run side by side, and the last new node migrates the
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());
   const start = (name: string, version: string, definition: ActorDefinition) =>
-    startNode(t, cluster.url, name, version, definition);
+    startNode(t, cluster.url, { name, version, definition });
 
   const one = await start('one', '1.0', earlier);
   const two = await start('two', '1.0', earlier);
@@ -151,7 +157,8 @@ test('once an upgrade is finished, nodes of the earlier version refuse to start 
   const cluster = await startCluster(t);
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());
-  const start = (name: string, version: string) => startNode(t, cluster.url, name, version, earlier);
+  const start = (name: string, version: string) =>
+    startNode(t, cluster.url, { name, version, definition: earlier });
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const one = await start('one', '0.0.9');
   await start('two', version);

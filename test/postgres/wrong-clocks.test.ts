@@ -69,10 +69,14 @@ test.before(async (t) => {
   const root = await temporaryRoot({ teardown });
   const authority = await startAuthority();
   teardown(() => authority.close());
-  const stamped = await localProfile(root, 0, 'stamped', authority.pki.signer('p-256'), {
-    Format: 'Cades',
-    Level: 'T',
-    'Timestamp:Url': authority.timestampUrl,
+  const stamped = await localProfile(root, 0, {
+    name: 'stamped',
+    signer: authority.pki.signer('p-256'),
+    members: {
+      Format: 'Cades',
+      Level: 'T',
+      'Timestamp:Url': authority.timestampUrl,
+    },
   });
   const start = (name: string, shift: number) =>
     Service.startOne(

@@ -216,7 +216,7 @@ test('the packed program has all that it needs, with the licences of what is in 
   const ports = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const serve = [process.execPath, main, 'serve', '--Runtime:Shards=2', ...ports];
   const [program = '', ...words] = [...AS_NOBODY, ...serve];
-  const service = startCommand(program, cwd, words, {});
+  const service = startCommand(program, cwd, { words, env: {} });
   t.teardown(() => service.child.kill('SIGKILL'));
   await service.says(/\[INF\] Ready/);
   writeFileSync(join(cwd, 'data/input/hello.txt'), 'Hello');

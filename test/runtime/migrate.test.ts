@@ -97,7 +97,7 @@ async function storeOfLamps(): Promise<ActorStore> {
 test('actors of an earlier version pass every migration once, with their rows and counters', async (t) => {
   const store = await storeOfLamps();
   t.deepEqual(await store.counters('actors/'), { 'actors/lamp/1/Off': 2, 'actors/lamp/1/On': 1 });
-  t.deepEqual(await migrateStore(store, [third], log, 0), { migrated: 3, rearmed: 0 });
+  t.deepEqual(await migrateStore(store, [third], { log, now: 0 }), { migrated: 3, rearmed: 0 });
   t.like(await store.load({ kind: 'lamp', id: 'l7' }), {
     version: 3,
     state: 'Lit',
@@ -119,7 +119,7 @@ test('actors of an earlier version pass every migration once, with their rows an
   const { system } = runtimeOf(store, third);
   t.true((await system.send({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' })).accepted);
   t.deepEqual(
-    await migrateStore(store, [third], log, 0),
+    await migrateStore(store, [third], { log, now: 0 }),
     { migrated: 0, rearmed: 0 },
     'a second start finds nothing to do',
   );
@@ -128,15 +128,21 @@ test('actors of an earlier version pass every migration once, with their rows an
 test('a store with states that no migration reaches is refused with a line for each, and left unchanged', async (t) => {
   const store = await storeOfLamps();
   const without = { ...third, migrations: { 1: third.migrations?.[1] } } as ActorDefinition;
-  const error = await t.throwsAsync(migrateStore(store, [without], log, 0), { code: 'store.no-path' });
+  const error = await t.throwsAsync(migrateStore(store, [without], { log, now: 0 }), {
+    code: 'store.no-path',
+  });
   t.regex(error?.message ?? '', /2 of lamp in Off \(version 1\): no migration leads from version 2 to 3/);
   t.regex(error?.message ?? '', /1 of lamp in On \(version 1\)/);
   t.is((await store.load({ kind: 'lamp', id: 'l5' }))?.version, 1);
-  await t.throwsAsync(migrateStore(store, [], log, 0), { message: /this program has no such actors/ });
-  await migrateStore(store, [third], log, 0);
-  await t.throwsAsync(migrateStore(store, [first], log, 0), { message: /a newer program wrote it/ });
+  await t.throwsAsync(migrateStore(store, [], { log, now: 0 }), {
+    message: /this program has no such actors/,
+  });
+  await migrateStore(store, [third], { log, now: 0 });
+  await t.throwsAsync(migrateStore(store, [first], { log, now: 0 }), { message: /a newer program wrote it/ });
   const renamed: ActorDefinition = { ...first, version: 3 };
-  await t.throwsAsync(migrateStore(store, [renamed], log, 0), { message: /the machine has no such state/ });
+  await t.throwsAsync(migrateStore(store, [renamed], { log, now: 0 }), {
+    message: /the machine has no such state/,
+  });
 });
 
 test('a store by the program of 2026-11-21 opens with all its jobs', async (t) => {
@@ -147,7 +153,7 @@ test('a store by the program of 2026-11-21 opens with all its jobs', async (t) =
   await writeFile(join(folder, 'data.mdb'), gunzipSync(packed));
   for (const visit of ['first', 'second']) {
     const store = openLmdbStore({ folder });
-    await migrateStore(store, batchDefinitions, log, 0);
+    await migrateStore(store, batchDefinitions, { log, now: 0 });
     const census = await store.counters('actors/job/');
     t.deepEqual(census, { 'actors/job/1/Completed': 1, 'actors/job/1/Failed': 1 }, visit);
     const jobs = await store.actors({ kind: 'job', limit: 10 });
@@ -179,7 +185,7 @@ test('an upgrade keeps the store as it was, a refused downgrade names it, and th
   };
   for (const id of ['a', 'b'])
     await runtimeOf(store, first).system.create({ kind: 'lamp', id }, { watts: 5 });
-  await migrateStore(store, [first], log, 0);
+  await migrateStore(store, [first], { log, now: 0 });
   t.false(existsSync(copy), 'a start without an upgrade makes no copy');
 
   let migrated = 0;
@@ -197,22 +203,24 @@ test('an upgrade keeps the store as it was, a refused downgrade names it, and th
       },
     },
   };
-  await t.throwsAsync(migrateStore(store, [failing], log, 0), { message: /ends here/ });
+  await t.throwsAsync(migrateStore(store, [failing], { log, now: 0 }), { message: /ends here/ });
   await reopen();
-  await migrateStore(store, [third], log, 0);
+  await migrateStore(store, [third], { log, now: 0 });
   t.is((await store.load({ kind: 'lamp', id: 'b' }))?.version, 3);
   await reopen();
-  const refused = await t.throwsAsync(migrateStore(store, [first], log, 0), { code: 'store.no-path' });
+  const refused = await t.throwsAsync(migrateStore(store, [first], { log, now: 0 }), {
+    code: 'store.no-path',
+  });
   t.true(refused?.message.includes(copy), refused?.message);
 
   await store.close();
   await rename(folder, join(root, 'new'));
   await rename(copy, folder);
   store = openLmdbStore({ folder });
-  t.deepEqual(await migrateStore(store, [first], log, 0), { migrated: 0, rearmed: 0 });
+  t.deepEqual(await migrateStore(store, [first], { log, now: 0 }), { migrated: 0, rearmed: 0 });
   for (const id of ['a', 'b'])
     t.like(await store.load({ kind: 'lamp', id }), { version: 1, context: { watts: 5 } });
-  await migrateStore(store, [third], log, 0);
+  await migrateStore(store, [third], { log, now: 0 });
   t.true(existsSync(copy), 'the next upgrade makes one again');
 });
 
@@ -225,13 +233,13 @@ test('an upgrade without room for its copy is refused, and goes on once there is
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());
   await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });
-  await migrateStore(store, [first], log, 0);
+  await migrateStore(store, [first], { log, now: 0 });
   disk.fill(4096);
-  const refused = await t.throwsAsync(migrateStore(store, [third], log, 0), { code: 'store.full' });
+  const refused = await t.throwsAsync(migrateStore(store, [third], { log, now: 0 }), { code: 'store.full' });
   t.true(refused?.message.includes(`${folder}-before-upgrade`), refused?.message);
   t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 1 });
   disk.empty();
-  await migrateStore(store, [third], log, 0);
+  await migrateStore(store, [third], { log, now: 0 });
   t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 3 });
 });
 
@@ -243,15 +251,17 @@ test('the copy of a store that has a disk of its own is on that disk', async (t)
   let store = openLmdbStore({ folder });
   t.teardown(() => store.close());
   await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });
-  await migrateStore(store, [first], log, 0);
-  await migrateStore(store, [third], log, 0);
+  await migrateStore(store, [first], { log, now: 0 });
+  await migrateStore(store, [third], { log, now: 0 });
   t.deepEqual(await readdir(root), ['volume']);
-  const refused = await t.throwsAsync(migrateStore(store, [first], log, 0), { code: 'store.no-path' });
+  const refused = await t.throwsAsync(migrateStore(store, [first], { log, now: 0 }), {
+    code: 'store.no-path',
+  });
   t.true(refused?.message.includes(join(folder, 'before-upgrade')), refused?.message);
 
   await store.close();
   await copyFile(join(folder, 'before-upgrade', 'data.mdb'), join(folder, 'data.mdb'));
   store = openLmdbStore({ folder });
-  await migrateStore(store, [first], log, 0);
+  await migrateStore(store, [first], { log, now: 0 });
   t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 1, context: { watts: 5 } });
 });

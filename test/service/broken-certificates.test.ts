@@ -21,15 +21,31 @@ test.serial(
     const root = await temporaryRoot(t);
     const now = Date.now();
     const settings = {
-      ...(await localProfile(root, 0, 'old', pki().signerValid(now - 20 * DAY, now - DAY), {
-        Format: 'Cades',
-        ValidateCertificate: false,
+      ...(await localProfile(root, 0, {
+        name: 'old',
+        signer: pki().signerValid(now - 20 * DAY, now - DAY),
+        members: {
+          Format: 'Cades',
+          ValidateCertificate: false,
+        },
       })),
-      ...(await localProfile(root, 1, 'early', pki().signerValid(now + DAY, now + 2 * DAY), {
-        Format: 'Cades',
+      ...(await localProfile(root, 1, {
+        name: 'early',
+        signer: pki().signerValid(now + DAY, now + 2 * DAY),
+        members: {
+          Format: 'Cades',
+        },
       })),
-      ...(await localProfile(root, 2, 'torn', pki().signer('p-256'), { Format: 'Cades' })),
-      ...(await localProfile(root, 3, 'good', pki().signer('p-256'), { Format: 'Cades' })),
+      ...(await localProfile(root, 2, {
+        name: 'torn',
+        signer: pki().signer('p-256'),
+        members: { Format: 'Cades' },
+      })),
+      ...(await localProfile(root, 3, {
+        name: 'good',
+        signer: pki().signer('p-256'),
+        members: { Format: 'Cades' },
+      })),
       'Signing:Trust:Roots:0': pki().rootFile,
       'Signing:Trust:Revocation': 'None',
       'Portal:Enabled': true,
@@ -94,8 +110,16 @@ test.serial(
 test.serial('the portal accepts documents while its own certificate is unreadable', async (t) => {
   const root = await temporaryRoot(t);
   const settings = {
-    ...(await localProfile(root, 0, 'torn', pki().signer('p-256'), { Format: 'Pades' })),
-    ...(await localProfile(root, 1, 'good', pki().signer('p-256'), { Format: 'Pades' })),
+    ...(await localProfile(root, 0, {
+      name: 'torn',
+      signer: pki().signer('p-256'),
+      members: { Format: 'Pades' },
+    })),
+    ...(await localProfile(root, 1, {
+      name: 'good',
+      signer: pki().signer('p-256'),
+      members: { Format: 'Pades' },
+    })),
     'Signing:Trust:Roots:0': pki().rootFile,
     'Signing:Trust:Revocation': 'None',
     'Portal:SealProfile': 'torn',

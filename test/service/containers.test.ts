@@ -28,7 +28,11 @@ test.serial(
       const stamp = 'Level' in members ? { 'Timestamp:Url': authority.timestampUrl } : {};
       settings = {
         ...settings,
-        ...(await localProfile(root, index, name, authority.pki.signer('p-256'), { ...members, ...stamp })),
+        ...(await localProfile(root, index, {
+          name,
+          signer: authority.pki.signer('p-256'),
+          members: { ...members, ...stamp },
+        })),
       };
     }
     const service = await Service.start(t, { root, settings });
@@ -110,9 +114,13 @@ test.serial(
     const authority = await startAuthority();
     t.teardown(() => authority.close());
     const root = await temporaryRoot(t);
-    const settings = await localProfile(root, 0, 'e', authority.pki.signer('p-256'), {
-      Format: 'Cades',
-      Container: 'AsicE',
+    const settings = await localProfile(root, 0, {
+      name: 'e',
+      signer: authority.pki.signer('p-256'),
+      members: {
+        Format: 'Cades',
+        Container: 'AsicE',
+      },
     });
     const service = await Service.start(t, {
       root,

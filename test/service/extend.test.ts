@@ -55,13 +55,21 @@ test.serial(
   async (t) => {
     const authority = await authorityOf(t);
     const root = await temporaryRoot(t);
-    const settings = await localProfile(root, 0, 'lta', authority.pki.signer('p-256'), {
-      Format: 'Cades',
-      Level: 'LTA',
-      VerifyIndependently: true,
-      'Timestamp:Url': authority.timestampUrl,
+    const settings = await localProfile(root, 0, {
+      name: 'lta',
+      signer: authority.pki.signer('p-256'),
+      members: {
+        Format: 'Cades',
+        Level: 'LTA',
+        VerifyIndependently: true,
+        'Timestamp:Url': authority.timestampUrl,
+      },
     });
-    const low = await localProfile(root, 1, 'low', authority.pki.signer('p-256'), { Format: 'Cades' });
+    const low = await localProfile(root, 1, {
+      name: 'low',
+      signer: authority.pki.signer('p-256'),
+      members: { Format: 'Cades' },
+    });
     const service = await Service.start(t, {
       root,
       settings: { ...settings, ...low, 'Signing:Trust:Roots:0': authority.pki.rootFile },
@@ -109,10 +117,14 @@ test.serial(
 test.serial('a file that was broken before its extension is not published', async (t) => {
   const authority = await authorityOf(t);
   const root = await temporaryRoot(t);
-  const settings = await localProfile(root, 0, 'lt', authority.pki.signer('p-256'), {
-    Format: 'Xades',
-    Level: 'LT',
-    'Timestamp:Url': authority.timestampUrl,
+  const settings = await localProfile(root, 0, {
+    name: 'lt',
+    signer: authority.pki.signer('p-256'),
+    members: {
+      Format: 'Xades',
+      Level: 'LT',
+      'Timestamp:Url': authority.timestampUrl,
+    },
   });
   const service = await Service.start(t, {
     root,

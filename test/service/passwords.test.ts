@@ -49,8 +49,12 @@ test.serial(
     const content = await encryptedPdf(elsewhere);
     const signer = pki().signer('p-256');
     const settings = {
-      ...(await localProfile(elsewhere, 0, 'plain', signer, { Format: 'Pades' })),
-      ...(await localProfile(elsewhere, 1, 'known', signer, { Format: 'Pades', 'Pades:Password': PASSWORD })),
+      ...(await localProfile(elsewhere, 0, { name: 'plain', signer, members: { Format: 'Pades' } })),
+      ...(await localProfile(elsewhere, 1, {
+        name: 'known',
+        signer,
+        members: { Format: 'Pades', 'Pades:Password': PASSWORD },
+      })),
     };
     const service = await Service.start(t, { root, settings, faults: 'pool.sign.staged/again.pdf=throw:1' });
     const key = await service.key();

@@ -79,14 +79,21 @@ export class Service {
   readonly #output: { text: string };
   readonly #ended: Promise<number | string>;
 
-  private constructor(
-    root: string,
-    url: string,
-    child: ChildProcess,
-    output: { text: string },
-    ended: Promise<number | string>,
-    behind: { readonly others: readonly Service[]; readonly portalUrl: string | undefined },
-  ) {
+  private constructor({
+    root,
+    url,
+    child,
+    output,
+    ended,
+    behind,
+  }: {
+    readonly root: string;
+    readonly url: string;
+    readonly child: ChildProcess;
+    readonly output: { text: string };
+    readonly ended: Promise<number | string>;
+    readonly behind: { readonly others: readonly Service[]; readonly portalUrl: string | undefined };
+  }) {
     this.#others = behind.others;
     this.#portalUrl = behind.portalUrl;
     this.root = root;
@@ -135,9 +142,16 @@ export class Service {
     all.push(first, ...others);
     const url = `http://127.0.0.1:${batch.port}`;
     checkAnswersOf(t, url);
-    return new Service(first.root, url, first.#process, first.#output, first.#ended, {
-      others,
-      portalUrl: first.#hasPortal ? portalUrl : undefined,
+    return new Service({
+      root: first.root,
+      url,
+      child: first.#process,
+      output: first.#output,
+      ended: first.#ended,
+      behind: {
+        others,
+        portalUrl: first.#hasPortal ? portalUrl : undefined,
+      },
     });
   }
 
@@ -194,7 +208,14 @@ export class Service {
     ]);
     if (first instanceof Error) throw first;
     checkAnswersOf(t, first);
-    return new Service(root, first, child, output, ended, { others: [], portalUrl: undefined });
+    return new Service({
+      root,
+      url: first,
+      child,
+      output,
+      ended,
+      behind: { others: [], portalUrl: undefined },
+    });
   }
 
   /** Place where the portal listens; throws where the settings did not ask for one (`Portal:Enabled`). */

@@ -6,7 +6,7 @@ import { Service, temporaryRoot } from './service.ts';
 
 const portOf = (service: Service) => Number(new URL(service.url).port);
 const whoAmI = (service: Service, cookie: string) =>
-  ask(portOf(service), 'GET', '/api/whoami', { Cookie: cookie });
+  ask(portOf(service), 'GET', { path: '/api/whoami', headers: { Cookie: cookie } });
 
 async function begin(t: ExecutionContext, settings: Record<string, string> = {}) {
   const root = await temporaryRoot(t);
@@ -56,10 +56,13 @@ test('a new API key ends every session and the old key, and the previous key is 
   t.is(codeOf(await whoAmI(rotated, cookie)), 'auth.invalid-credentials');
   t.is((await logIn(portOf(rotated), old)).answer.status, 401);
   t.is((await logIn(portOf(rotated), next)).answer.status, 302);
-  t.is((await ask(portOf(rotated), 'GET', '/api/whoami', { 'X-API-Key': old })).status, 200);
+  t.is(
+    (await ask(portOf(rotated), 'GET', { path: '/api/whoami', headers: { 'X-API-Key': old } })).status,
+    200,
+  );
   await rotated.stop();
   const done = await Service.start(t, { root, settings: { 'Auth:ApiKey': next } });
-  t.is((await ask(portOf(done), 'GET', '/api/whoami', { 'X-API-Key': old })).status, 401);
+  t.is((await ask(portOf(done), 'GET', { path: '/api/whoami', headers: { 'X-API-Key': old } })).status, 401);
   for (const secret of [old, next]) t.false(rotated.printed.includes(secret));
 });
 
@@ -72,10 +75,10 @@ test('hosts, proxies and HTTPS follow the configuration', async (t) => {
     'Auth:CookieName': 'sw',
   });
   const port = portOf(service);
-  t.is(codeOf(await ask(port, 'GET', '/api/whoami')), 'host.not-allowed');
-  const http = await ask(port, 'GET', '/api/whoami', { Host: 'sign.example' });
+  t.is(codeOf(await ask(port, 'GET', { path: '/api/whoami' })), 'host.not-allowed');
+  const http = await ask(port, 'GET', { path: '/api/whoami', headers: { Host: 'sign.example' } });
   t.deepEqual([http.status, http.headers.location], [307, 'https://sign.example/api/whoami']);
-  for (const path of ['/api/health', '/api/ready']) t.is((await ask(port, 'GET', path)).status, 200);
+  for (const path of ['/api/health', '/api/ready']) t.is((await ask(port, 'GET', { path })).status, 200);
   const { setCookie } = await logIn(port, await service.key(), {
     Host: 'sign.example',
     'X-Forwarded-Proto': 'https',

@@ -127,7 +127,9 @@ export class FolderService {
           counts.ignored += 1;
           continue;
         }
-        await begin(this.#enqueueFile(folder, directory, entry.name, counts, enqueuedFiles));
+        await begin(
+          this.#enqueueFile(folder, directory, { fileName: entry.name, counts, enqueued: enqueuedFiles }),
+        );
       }
     } catch {
       // Missing or not listable: counts one error and keeps the files found before it.
@@ -144,9 +146,11 @@ export class FolderService {
   async #enqueueFile(
     folder: FolderOptions,
     subfolder: string,
-    fileName: string,
-    counts: Counts,
-    enqueued: string[],
+    {
+      fileName,
+      counts,
+      enqueued,
+    }: { readonly fileName: string; readonly counts: Counts; readonly enqueued: string[] },
   ): Promise<void> {
     try {
       const path = join(folder.path, subfolder, fileName);

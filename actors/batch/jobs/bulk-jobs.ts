@@ -61,9 +61,13 @@ export class BulkService {
     const { store, counts } = this.runtime;
     const { jobs } = this;
     const search = { statuses: ['Failed'] as const, ...filterOf(query) };
-    const found = await findOldest(store, counts, search, query.limit, async (id) => {
-      const children = await store.rows({ view: 'jobs-of', prefix: [id], limit: 1 });
-      return children.length === 0;
+    const found = await findOldest(store, counts, {
+      search,
+      limit: query.limit,
+      passes: async (id) => {
+        const children = await store.rows({ view: 'jobs-of', prefix: [id], limit: 1 });
+        return children.length === 0;
+      },
     });
     return this.#each(query, found, (id) => jobs.retry(id, query.by));
   }
@@ -72,7 +76,10 @@ export class BulkService {
     const { store, counts } = this.runtime;
     const { jobs } = this;
     const statuses = query.statuses?.length ? query.statuses : ACTION_STATES.cancel;
-    const found = await findOldest(store, counts, { statuses, ...filterOf(query) }, query.limit);
+    const found = await findOldest(store, counts, {
+      search: { statuses, ...filterOf(query) },
+      limit: query.limit,
+    });
     const report = await this.#each(query, found, (id) => jobs.cancel(id, reason, query.by));
     // A cancel creates no job.
     return { ...report, items: report.items.map((item) => ({ ...item, newJobId: null })) };

@@ -124,9 +124,15 @@ async function idsOf(store: ActorStore, orders: readonly number[]): Promise<read
 export async function findOldest(
   store: ActorStore,
   counts: JobCounts,
-  search: JobSearch,
-  limit: number,
-  passes: (id: JobId) => Promise<boolean> = async () => true,
+  {
+    search,
+    limit,
+    passes = async () => true,
+  }: {
+    readonly search: JobSearch;
+    readonly limit: number;
+    readonly passes?: ((id: JobId) => Promise<boolean>) | undefined;
+  },
 ): Promise<{ readonly ids: readonly JobId[]; readonly matched: number }> {
   const { ranges, bounds, fits } = await select(store, counts, search);
   const merged = new MergedRows(
@@ -146,15 +152,22 @@ export async function findOldest(
 
 /**
  * Returns the ids of the oldest matching jobs after order `after`, at most `limit`, and the order of the last one.
- * @param passes additional test of each match
  */
 export async function findFrom(
   store: ActorStore,
   counts: JobCounts,
-  search: JobSearch,
-  after: number,
-  limit: number,
-  passes: (id: JobId) => Promise<boolean>,
+  {
+    search,
+    after,
+    limit,
+    passes,
+  }: {
+    readonly search: JobSearch;
+    readonly after: number;
+    readonly limit: number;
+    /** Additional test of each match. */
+    readonly passes: (id: JobId) => Promise<boolean>;
+  },
 ): Promise<{ readonly ids: readonly JobId[]; readonly after: number }> {
   const { ranges, bounds, fits } = await select(store, counts, search);
   const from = Math.max(bounds.from ?? 0, after + 1);

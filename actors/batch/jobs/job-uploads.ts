@@ -106,13 +106,15 @@ export class JobUploads {
   readonly #recent = new Set<string>();
 
   constructor(
-    private readonly runtime: BatchRuntime,
-    private readonly maker: JobFactory,
-    private readonly profiles: Profiles,
-    private readonly uploads: Uploads,
-    private readonly uploadKeys: UploadKeys,
-    /** Encrypts passwords of uploads at rest. @default uploads with a password are refused */
-    private readonly secrets?: SecretBox,
+    private readonly needs: {
+      readonly runtime: BatchRuntime;
+      readonly maker: JobFactory;
+      readonly profiles: Profiles;
+      readonly uploads: Uploads;
+      readonly uploadKeys: UploadKeys;
+      /** Encrypts passwords of uploads at rest. @default uploads with a password are refused */
+      readonly secrets?: SecretBox | undefined;
+    },
   ) {}
 
   /**
@@ -157,7 +159,7 @@ export class JobUploads {
 
   /** Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`. */
   plan(request: UploadOptions & { readonly fileName: string }): UploadPlan {
-    const profile = this.profiles.find(request.profile);
+    const profile = this.needs.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
     const { operation, parameters } = request;
@@ -178,7 +180,7 @@ export class JobUploads {
 
   /** Refusals: `upload.invalid-name` when the signed file would have a longer name than file systems take. */
   #assertOutputName(fileName: string, { format, profile: name, operation, parameters }: UploadPlan): void {
-    const profile = this.profiles.find(name);
+    const profile = this.needs.profiles.find(name);
     if (profile === undefined || Buffer.byteLength(fileName) <= NAME_LIMIT - MAX_ADDED) return;
     const plain = { ...PLAIN_FORM, encrypted: profile.encrypt };
     const forms =
@@ -195,10 +197,10 @@ export class JobUploads {
   }
 
   openUpload(fileName: string, key?: UploadKey): Upload | Promise<Upload | RepeatedUpload> {
-    if (key === undefined) return this.uploads.openJob(fileName, false);
-    return this.uploadKeys
+    if (key === undefined) return this.needs.uploads.openJob(fileName, false);
+    return this.needs.uploadKeys
       .find(uploadKeyText(key))
-      .then((job) => (job === undefined ? this.uploads.openJob(fileName, true) : new RepeatedUpload()));
+      .then((job) => (job === undefined ? this.needs.uploads.openJob(fileName, true) : new RepeatedUpload()));
   }
 
   /** @param upload opened with the same `key` */
@@ -206,7 +208,7 @@ export class JobUploads {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
     const sha256 = upload.sha256();
     if (upload instanceof RepeatedUpload) return this.#repeated(job, sha256);
-    const { faults, log } = this.runtime;
+    const { faults, log } = this.needs.runtime;
     const seen = await finished(upload);
     await faults.at('upload.synced');
     const made = await this.#createOrFind({
@@ -266,7 +268,7 @@ export class JobUploads {
 
   /** The job of the key, when its upload was the same. */
   async #repeated(job: UploadJob, sha256: string | undefined): Promise<JobView> {
-    const made = job.key && (await this.uploadKeys.find(uploadKeyText(job.key)));
+    const made = job.key && (await this.needs.uploadKeys.find(uploadKeyText(job.key)));
     // The job existed when the upload began; its key has expired since.
     if (!made)
       throw new Retryable('upload.key-expired', 'The key has expired meanwhile; send the upload again.');
@@ -279,7 +281,7 @@ export class JobUploads {
     for (const upload of this.#unconfirmed) {
       const prefix = [pathKey(upload.location)];
       try {
-        const [job] = await this.runtime.store.rows({ view: 'paths', prefix, limit: 1 });
+        const [job] = await this.needs.runtime.store.rows({ view: 'paths', prefix, limit: 1 });
         if (job) await upload.rename();
         else await upload.remove();
         this.#unconfirmed.delete(upload);
@@ -294,7 +296,7 @@ export class JobUploads {
   async #createOrFind(
     job: NewJob & { readonly uploadKey: string | null },
   ): Promise<{ readonly outcome: StepOutcome } | { readonly found: JobActor }> {
-    const { maker, uploadKeys } = this;
+    const { maker, uploadKeys } = this.needs;
     const { uploadKey } = job;
     for (let tries = 1; ; tries += 1) {
       const outcome = await maker.create(job);
@@ -306,7 +308,7 @@ export class JobUploads {
   }
 
   #encrypted(password: string): string {
-    const { secrets } = this;
+    const { secrets } = this.needs;
     if (secrets === undefined) throw new Fatal('internal', 'There is no key to encrypt passwords with.');
     return secrets.encrypt(password, PASSWORD_PLACE);
   }

@@ -55,26 +55,32 @@ export class JobService {
   /** Number of steps seen: a read that overlaps a step may be stale and is not cached. */
   #steps = 0;
 
+  readonly uploads: JobUploads;
+
   constructor(
-    private readonly runtime: BatchRuntime,
-    private readonly columns: JobColumns,
-    private readonly waits: StepWaits,
-    private readonly maker: JobFactory,
-    private readonly profiles: Profiles,
-    private readonly layout: StorageLayout,
-    readonly uploads: JobUploads,
-  ) {}
+    private readonly needs: {
+      readonly runtime: BatchRuntime;
+      readonly columns: JobColumns;
+      readonly waits: StepWaits;
+      readonly maker: JobFactory;
+      readonly profiles: Profiles;
+      readonly layout: StorageLayout;
+      readonly uploads: JobUploads;
+    },
+  ) {
+    this.uploads = needs.uploads;
+  }
 
   /** Groups the failed jobs by error code. */
   failures(): Promise<FailureReport> {
-    const { store, counts } = this.runtime;
+    const { store, counts } = this.needs.runtime;
     return groupFailures(store, counts);
   }
 
   /** Newest first. */
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
-    const { store, counts, system } = this.runtime;
-    const { ids, totalCount } = await listJobs(store, counts, query, this.columns);
+    const { store, counts, system } = this.needs.runtime;
+    const { ids, totalCount } = await listJobs(store, counts, query, this.needs.columns);
     const actors = await Promise.all(ids.map((id) => system.read({ kind: JOB, id })));
     return { items: actors.filter((actor) => actor !== undefined).map(jobView), totalCount };
   }
@@ -84,7 +90,7 @@ export class JobService {
     const address = { kind: JOB, id };
     const steps = this.#steps;
     const actor = await this.#existing(id);
-    const detail = jobDetail(actor, await this.runtime.store.journal(address));
+    const detail = jobDetail(actor, await this.needs.runtime.store.journal(address));
     if (this.#steps === steps) this.#details.set(id, detail);
     return detail;
   }
@@ -92,7 +98,7 @@ export class JobService {
   /** Waits up to `within` milliseconds for the job's end; undefined on time-out. Refusals: `job.not-found`. */
   async whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined> {
     const hasEnded = ({ state }: { readonly state: string }) => TERMINAL_STATES.includes(state as JobState);
-    const end = this.waits.begin({ kind: JOB, id }, hasEnded, within);
+    const end = this.needs.waits.begin({ kind: JOB, id }, hasEnded, within);
     try {
       const now = await this.get(id);
       if (TERMINAL_STATES.includes(now.status)) return now;
@@ -113,8 +119,8 @@ export class JobService {
   observe(step: Step): void {
     const { address } = step.actor;
     if (address.kind !== JOB) return;
-    this.columns.observe(step);
-    this.waits.observe(step);
+    this.needs.columns.observe(step);
+    this.needs.waits.observe(step);
     this.#steps += 1;
     this.#details.delete(address.id as JobId);
   }
@@ -128,7 +134,7 @@ export class JobService {
       throw new Refusal('job.output-unavailable', `Job ${id} is ${actor.state} and has no output.`);
     }
     const { outputFileName } = context;
-    const path = join(this.layout.output, outputFileName);
+    const path = join(this.needs.layout.output, outputFileName);
     const file = await this.#openOutput(path, outputFileName);
     if (file === undefined)
       throw new Refusal('job.output-gone', `${outputFileName} is no longer in the output folder.`);
@@ -145,7 +151,7 @@ export class JobService {
     path: string,
     name: string,
   ): Promise<Pick<JobOutput, 'length' | 'open' | 'link'> | undefined> {
-    const { objects } = this.runtime;
+    const { objects } = this.needs.runtime;
     if (objects !== undefined) return objects.openOutput(name);
     const file = await stat(path).catch(() => undefined);
     return file?.isFile() ? { length: file.size, open: () => open(path, 'r') } : undefined;
@@ -153,7 +159,7 @@ export class JobService {
 
   /** Determines the content type: the job records encryption, the profile the format below it. */
   #contentType({ format, profileName, outputEncrypted, outputFileName }: JobContext): string {
-    const form = this.profiles.find(profileName)?.form;
+    const form = this.needs.profiles.find(profileName)?.form;
     const { container: _, ...others } = form ?? {};
     return outputContentType(format, {
       ...others,
@@ -168,7 +174,7 @@ export class JobService {
   async cancel(id: JobId, reason: string | null, by?: string): Promise<JobView> {
     const before = await this.#existing(id);
     if (!CANCELABLE.includes(before.state)) throw notCancelable(before);
-    const { system } = this.runtime;
+    const { system } = this.needs.runtime;
     const message = { type: 'CANCEL', reason, ...(by && { by }) } as const;
     const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, message));
     if (canceled !== undefined) return jobView(canceled);
@@ -181,12 +187,12 @@ export class JobService {
     const parent = await this.#existing(id);
     const context = parent.context;
     if (parent.state !== 'Failed') throw new Refusal('job.not-failed', `Job ${id} is ${parent.state}.`);
-    if (!this.profiles.find(context.profileName)) {
+    if (!this.needs.profiles.find(context.profileName)) {
       throw new Refusal('profile.not-found', `The profile ${context.profileName} is no longer configured.`);
     }
-    const seen = await stampOfOriginal(context.originalPath, this.runtime);
+    const seen = await stampOfOriginal(context.originalPath, this.needs.runtime);
     if (seen === undefined) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
-    const outcome = await this.maker.create({
+    const outcome = await this.needs.maker.create({
       fileName: context.fileName,
       originalPath: context.originalPath,
       format: context.format,
@@ -208,13 +214,13 @@ export class JobService {
     const retried = { type: 'RETRIED', jobId: child.actor.id as JobId, ...(by && { by }) } as const;
     await Promise.all([
       child.durable,
-      durableIfAccepted(this.runtime.system.send({ kind: JOB, id }, retried)),
+      durableIfAccepted(this.needs.runtime.system.send({ kind: JOB, id }, retried)),
     ]);
     return jobView(child.actor);
   }
 
   async #existing(id: JobId): Promise<JobActor> {
-    const actor = await this.runtime.system.read({ kind: JOB, id });
+    const actor = await this.needs.runtime.system.read({ kind: JOB, id });
     if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
     return actor;
   }

@@ -52,17 +52,23 @@ export class Upload {
   #done = false;
 
   /**
-   * @param target descriptor of its file, or a slot; owned by this object from now on
-   * @param hash updated with each byte; undefined: no SHA-256 needed
-   * @param objects where it is stored; undefined: at its path. Needs a file
    */
-  constructor(
-    path: string,
-    target: number | UploadSlot,
-    disk: DiskSync,
-    hash: Hash | undefined,
-    objects?: JobObjects,
-  ) {
+  constructor({
+    path,
+    target,
+    disk,
+    hash,
+    objects,
+  }: {
+    readonly path: string;
+    /** Descriptor of its file, or a slot; owned by this object from now on. */
+    readonly target: number | UploadSlot;
+    readonly disk: DiskSync;
+    /** Updated with each byte; undefined: no SHA-256 needed. */
+    readonly hash: Hash | undefined;
+    /** Place where it is stored; undefined: at its path. Needs a file. */
+    readonly objects?: JobObjects | undefined;
+  }) {
     this.#hash = hash;
     this.#objects = objects;
     this.path = path;
@@ -254,14 +260,26 @@ export class Uploads {
   async open(fileName: string, hashed: boolean): Promise<Upload> {
     const path = this.#newPath(fileName);
     const file = await create(uploadName(path));
-    return new Upload(path, file, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+    return new Upload({
+      path,
+      target: file,
+      disk: this.#disk,
+      hash: hashed ? createHash('sha256') : undefined,
+      objects: this.objects,
+    });
   }
 
   /** The same for a job: `finish` may be what creates the file, and rejects then. */
   openJob(fileName: string, hashed: boolean): Upload | Promise<Upload> {
     const path = this.#newPath(fileName);
     const opened = (target: number | UploadSlot) =>
-      new Upload(path, target, this.#disk, hashed ? createHash('sha256') : undefined, this.objects);
+      new Upload({
+        path,
+        target,
+        disk: this.#disk,
+        hash: hashed ? createHash('sha256') : undefined,
+        objects: this.objects,
+      });
     const slot = this.objects === undefined ? THREAD.slot() : undefined;
     return slot === undefined ? create(uploadName(path)).then(opened) : opened(slot);
   }

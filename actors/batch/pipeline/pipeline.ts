@@ -56,26 +56,28 @@ export class Pipeline {
   #waitingSince = 0;
 
   constructor(
-    private readonly runtime: Omit<BatchRuntime, 'ids' | 'faults'>,
-    /** The remote portal: the profiles it serves, whether it accepts jobs, and the jobs with waiting uploads. */
-    private readonly remote: Pick<RemoteSigning, 'serves' | 'mayClaim'> & {
-      readonly uploads: Pick<RemoteSigning['uploads'], 'waiting'>;
+    private readonly needs: {
+      readonly runtime: Omit<BatchRuntime, 'ids' | 'faults'>;
+      /** The remote portal: the profiles it serves, whether it accepts jobs, and the jobs with waiting uploads. */
+      readonly remote: Pick<RemoteSigning, 'serves' | 'mayClaim'> & {
+        readonly uploads: Pick<RemoteSigning['uploads'], 'waiting'>;
+      };
+      /** Held while the disk is full or a folder is not writable: nothing is claimed. */
+      readonly storage: Pick<StorageMonitor, 'held'>;
+      /** `Pipeline:MaxConcurrency`. */
+      readonly maxConcurrency: number;
+      /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
+      readonly pollEvery: number;
+      /** Outages of the buckets of inputs. Undefined: no input is a bucket. */
+      readonly outages?: Pick<InputWaits, 'changes' | 'holds' | 'mustRest'> | undefined;
+      /** Jobs of their profiles wait while a time-stamp authority does not answer. */
+      readonly authorities?: Pick<Authorities, 'holds'> | undefined;
     },
-    /** Held while the disk is full or a folder is not writable: nothing is claimed. */
-    private readonly storage: Pick<StorageMonitor, 'held'>,
-    /** `Pipeline:MaxConcurrency`. */
-    private readonly maxConcurrency: number,
-    /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
-    private readonly pollEvery: number,
-    /** Outages of the buckets of inputs. Undefined: no input is a bucket. */
-    private readonly outages?: Pick<InputWaits, 'changes' | 'holds' | 'mustRest'>,
-    /** Jobs of their profiles wait while a time-stamp authority does not answer. */
-    private readonly authorities?: Pick<Authorities, 'holds'>,
   ) {}
 
   /** Reads the state of the pipeline and starts claiming. */
   async start(): Promise<void> {
-    const { system } = this.runtime;
+    const { system } = this.needs.runtime;
     const outcome = await system.create(PIPELINE_ADDRESS, null);
     const actor = outcome.accepted ? outcome.actor : await system.read(PIPELINE_ADDRESS);
     this.#state = (actor?.state as PipelineState | undefined) ?? 'Running';
@@ -99,8 +101,8 @@ export class Pipeline {
 
   /** Number of jobs in flight that hold a slot: with work in progress that does not wait for the remote portal. */
   working(): number {
-    const { counts, store } = this.runtime;
-    const { remote } = this;
+    const { counts, store } = this.needs.runtime;
+    const { remote } = this.needs;
     if (store.nodes !== undefined) return Math.max(0, this.#own.size - remote.uploads.waiting);
     return Math.max(0, counts.inFlight() - this.#stopped.size - remote.uploads.waiting);
   }
@@ -113,7 +115,7 @@ export class Pipeline {
     const { id } = address;
     if (stopped !== null || !IN_FLIGHT_STATES.includes(state as JobState)) this.#own.delete(id);
     else if (isOwn) this.#own.add(id);
-    if (state !== 'Queued' || this.runtime.store.nodes === undefined) this.#madeHere.delete(id);
+    if (state !== 'Queued' || this.needs.runtime.store.nodes === undefined) this.#madeHere.delete(id);
     else if (isOwn && this.#madeHere.size < MAX_MADE_HERE) this.#madeHere.add(id);
     if (stopped === null) {
       this.#unclaimable.delete(id);
@@ -170,7 +172,7 @@ export class Pipeline {
   }
 
   #poll(): void {
-    this.#cancelPoll = this.runtime.clock.after(this.pollEvery, () => {
+    this.#cancelPoll = this.needs.runtime.clock.after(this.needs.pollEvery, () => {
       this.#waiting.clear();
       this.wake();
       this.#poll();
@@ -180,18 +182,18 @@ export class Pipeline {
   async #claimWhatFits(): Promise<void> {
     this.#again = false;
     try {
-      const { maxConcurrency } = this;
-      if (this.storage.held !== null) return;
+      const { maxConcurrency } = this.needs;
+      if (this.needs.storage.held !== null) return;
       const taken = this.working() + this.#requested.size + this.#reserved;
       const free = this.#serveWaiters(freeSlots(this.#state, taken, maxConcurrency));
       if (!this.#running || free === 0) return;
       const queued = await this.#share(free);
       // A pause that another node answered before these jobs were stored must hold for them.
-      if (queued.length > 0) await this.runtime.store.nodes?.sync();
+      if (queued.length > 0) await this.needs.runtime.store.nodes?.sync();
       if (!this.#running || freeSlots(this.#state, taken, maxConcurrency) === 0) return;
       for (const { id, profile } of queued) this.#claim(id, profile);
     } catch (error) {
-      this.runtime.log.error('The queue could not be read; it is read again at the next poll.', {
+      this.needs.runtime.log.error('The queue could not be read; it is read again at the next poll.', {
         Error: error instanceof Error ? error.message : String(error),
       });
     }
@@ -220,8 +222,8 @@ export class Pipeline {
         this.#requested.delete(id);
         // Delayed: an immediate retry would loop while the store refuses.
         const pause = isRetryable(error) ? error.retryAfter : undefined;
-        if (pause !== undefined) this.runtime.clock.after(pause, () => this.wake());
-        this.runtime.log.warn('A claim failed; the job stays queued until a later try.', {
+        if (pause !== undefined) this.needs.runtime.clock.after(pause, () => this.wake());
+        this.needs.runtime.log.warn('A claim failed; the job stays queued until a later try.', {
           JobId: id,
           Error: error instanceof Error ? error.message : String(error),
         });
@@ -231,16 +233,16 @@ export class Pipeline {
   }
 
   async #sendClaim(id: string, profile: string): Promise<void> {
-    const type = this.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
-    const outcome = await this.runtime.system.send({ kind: JOB, id }, { type });
+    const type = this.needs.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
+    const outcome = await this.needs.runtime.system.send({ kind: JOB, id }, { type });
     if (outcome.accepted || outcome.reason === 'not-accepted') return;
     this.#unclaimable.add(id);
-    this.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
+    this.needs.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
   }
 
   /** Finds jobs in flight that recovery could not end because their actor is stopped. */
   async #findStopped(): Promise<void> {
-    const { store, counts, system } = this.runtime;
+    const { store, counts, system } = this.needs.runtime;
     for (const profile of counts.profiles()) {
       for (const state of IN_FLIGHT_STATES) {
         const limit = counts.count([state], [profile]);
@@ -255,7 +257,7 @@ export class Pipeline {
 
   #failUnclaimable(id: string, state: string, error: string | undefined): void {
     this.#stopped.add(id);
-    this.runtime.log.error('A job in flight was stopped; its slot is given to others.', {
+    this.needs.runtime.log.error('A job in flight was stopped; its slot is given to others.', {
       JobId: id,
       State: state,
       Error: error,
@@ -268,7 +270,7 @@ export class Pipeline {
    * over a few times in a row only.
    */
   async #share(free: number): Promise<readonly QueuedJob[]> {
-    const { nodes } = this.runtime.store;
+    const { nodes } = this.needs.runtime.store;
     if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
     const oldest = await this.#oldest(free * nodes.count);
     const [first] = oldest;
@@ -294,8 +296,8 @@ export class Pipeline {
 
   /** The next queued jobs to claim, over all profiles. */
   async #oldest(limit: number): Promise<readonly QueuedJob[]> {
-    const { counts } = this.runtime;
-    const { remote, outages } = this;
+    const { counts } = this.needs.runtime;
+    const { remote, outages } = this.needs;
     const { mayClaim } = remote;
     if (outages !== undefined && outages.changes !== this.#waitingSince) {
       this.#waitingSince = outages.changes;
@@ -306,7 +308,7 @@ export class Pipeline {
         .profiles()
         .filter((profile) => counts.count(['Queued'], [profile]) > 0)
         .filter((profile) => mayClaim || !remote.serves(profile))
-        .filter((profile) => !this.authorities?.holds(profile))
+        .filter((profile) => !this.needs.authorities?.holds(profile))
         .map((profile) => this.#oldestOf(profile, limit)),
     );
     return queues
@@ -317,14 +319,14 @@ export class Pipeline {
 
   /** At least `limit` of a profile, if there are as many. Any number of older ones may wait for their bucket. */
   async #oldestOf(profile: string, limit: number): Promise<readonly QueuedJob[]> {
-    const { outages } = this;
+    const { outages } = this.needs;
     const state: JobState = 'Queued';
     const found: QueuedJob[] = [];
     let after = this.#waiting.get(profile);
     let allWait = true;
     for (let size = limit + this.#requested.size + this.#unclaimable.size; ; size = PAGE_SIZE) {
       const range = { view: 'jobs-by', prefix: [profile, state], limit: size };
-      const rows = await this.runtime.store.rows({ ...range, ...(after && { after }) });
+      const rows = await this.needs.runtime.store.rows({ ...range, ...(after && { after }) });
       for (const { key, value } of rows) {
         const { id, folder } = jobRowOf(value);
         const waits = outages?.holds(folder) === true;

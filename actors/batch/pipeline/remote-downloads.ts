@@ -38,12 +38,14 @@ export class RemoteDownloads {
 
   /** @param signal aborted at the stop of the service: starts no further download and ends all waits for a slot */
   constructor(
-    private readonly runtime: BatchRuntime,
-    private readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>,
-    private readonly remote: Pick<RemoteSigning, 'portal'>,
-    private readonly layout: StorageLayout,
-    private readonly failures: RemoteFailures,
-    private readonly signal: AbortSignal,
+    private readonly needs: {
+      readonly runtime: BatchRuntime;
+      readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
+      readonly remote: Pick<RemoteSigning, 'portal'>;
+      readonly layout: StorageLayout;
+      readonly failures: RemoteFailures;
+      readonly signal: AbortSignal;
+    },
   ) {}
 
   has(id: string): boolean {
@@ -67,10 +69,10 @@ export class RemoteDownloads {
   async #work(): Promise<void> {
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
       try {
-        if (!this.signal.aborted) await this.#download(job);
+        if (!this.needs.signal.aborted) await this.#download(job);
       } catch (error) {
-        await this.failures.failed(job.id, 'download', error).catch((failure: unknown) => {
-          this.runtime.log.error(
+        await this.needs.failures.failed(job.id, 'download', error).catch((failure: unknown) => {
+          this.needs.runtime.log.error(
             'A job did not accept the failure of its download; the document is polled again.',
             {
               JobId: job.id,
@@ -86,7 +88,7 @@ export class RemoteDownloads {
 
   /** With an object store, another node may have staged the file, on its own disk. */
   async #stageAgain(id: string, folder: string): Promise<void> {
-    const { system, objects, originals } = this.runtime;
+    const { system, objects, originals } = this.needs.runtime;
     const job = objects && (await system.read({ kind: JOB, id }));
     if (job === undefined) return;
     const { originalPath } = job.context;
@@ -106,8 +108,8 @@ export class RemoteDownloads {
   }
 
   async #download({ id, documentId, fileName }: Concluded): Promise<void> {
-    const { system } = this.runtime;
-    const { pipeline, layout, remote } = this;
+    const { system } = this.needs.runtime;
+    const { pipeline, layout, remote } = this.needs;
     const { portal } = remote;
     if (portal === undefined || pipeline.paused) return;
     const folder = workingFolder(layout.processing, layout.allProcessing, id);
@@ -119,9 +121,9 @@ export class RemoteDownloads {
       await rm(target, { force: true });
       await this.#stageAgain(id, folder);
       const signed = await portal.download(documentId, target);
-      this.failures.forgive(id, 'download');
+      this.needs.failures.forgive(id, 'download');
       // Acquired before the job becomes Verifying, to respect `Pipeline:MaxConcurrency`.
-      const giveBack = await pipeline.acquireSlot(this.signal);
+      const giveBack = await pipeline.acquireSlot(this.needs.signal);
       if (giveBack === undefined) return;
       try {
         concluded = (await system.send({ kind: JOB, id }, { type: 'CONCLUDED', signed })).accepted;

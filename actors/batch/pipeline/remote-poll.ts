@@ -47,15 +47,24 @@ export class RemotePoll {
   #cancelNext: () => void = () => {};
 
   constructor(
-    private readonly runtime: BatchRuntime,
-    private readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>,
-    private readonly remote: RemoteSigning,
-    layout: StorageLayout,
-    private readonly options: RemotePollOptions,
+    private readonly needs: {
+      readonly runtime: BatchRuntime;
+      readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
+      readonly remote: RemoteSigning;
+      readonly layout: StorageLayout;
+      readonly options: RemotePollOptions;
+    },
   ) {
-    this.#failures = new RemoteFailures(runtime, options.maxFailures);
+    this.#failures = new RemoteFailures(needs.runtime, needs.options.maxFailures);
     const { signal } = this.#stopping;
-    this.#downloads = new RemoteDownloads(runtime, pipeline, remote, layout, this.#failures, signal);
+    this.#downloads = new RemoteDownloads({
+      runtime: needs.runtime,
+      pipeline: needs.pipeline,
+      remote: needs.remote,
+      layout: needs.layout,
+      failures: this.#failures,
+      signal,
+    });
   }
 
   /** Starts the first pass at once. */
@@ -67,26 +76,26 @@ export class RemotePoll {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#cancelNext();
-    this.remote.stop();
+    this.needs.remote.stop();
     await Promise.all([this.#pass, this.#downloads.idle()]);
   }
 
   #next(): void {
     this.#pass = this.#pollAll()
       .catch((error: unknown) => {
-        this.runtime.log.error('The jobs that wait for a signer could not be read.', {
+        this.needs.runtime.log.error('The jobs that wait for a signer could not be read.', {
           Error: describeFailure(error).message,
         });
       })
       .finally(() => {
         if (this.#stopping.signal.aborted) return;
-        this.#cancelNext = this.runtime.clock.after(this.options.every, () => this.#next());
+        this.#cancelNext = this.needs.runtime.clock.after(this.needs.options.every, () => this.#next());
       });
   }
 
   async #pollAll(): Promise<void> {
-    const { clock } = this.runtime;
-    const { pipeline, remote } = this;
+    const { clock } = this.needs.runtime;
+    const { pipeline, remote } = this.needs;
     if (pipeline.paused) return;
     const waiting = await this.#waiting();
     this.#dropEnded(waiting);
@@ -105,7 +114,7 @@ export class RemotePoll {
 
   /** Waiting jobs of all profiles, also of removed ones, oldest first. */
   async #waiting(): Promise<readonly Waiting[]> {
-    const { store, counts } = this.runtime;
+    const { store, counts } = this.needs.runtime;
     const found: Waiting[] = [];
     for (const profile of counts.profiles()) {
       const range = { view: 'jobs-by', prefix: [profile, 'AwaitingSigner'] };
@@ -122,14 +131,14 @@ export class RemotePoll {
   }
 
   async #pollOne(id: string): Promise<void> {
-    const { system, clock } = this.runtime;
-    const { remote } = this;
+    const { system, clock } = this.needs.runtime;
+    const { remote } = this.needs;
     const job = await system.read({ kind: JOB, id });
     if (job?.state !== 'AwaitingSigner') return;
     const context = job.context;
     const since = context.awaitingSignerSince ?? context.updatedAt;
-    if (clock.now() - since > this.options.timeout) {
-      const hours = Math.round(this.options.timeout / 3_600_000);
+    if (clock.now() - since > this.needs.options.timeout) {
+      const hours = Math.round(this.needs.options.timeout / 3_600_000);
       return this.#failures.fail(id, 'remote.timeout', `The document was not signed within ${hours} hours.`);
     }
     const { portal } = remote;
@@ -172,16 +181,16 @@ export class RemotePoll {
     if (this.#warned.has(id)) return;
     this.#warned.add(id);
     const text = 'The remote portal reports a status that is not known here; the job goes on waiting.';
-    this.runtime.log.warn(text, { JobId: id, Status: status });
+    this.needs.runtime.log.warn(text, { JobId: id, Status: status });
   }
 
   /** Logs once per profile. */
   #warnOfProfile(profile: string): void {
     if (this.#orphanedProfiles.has(profile)) return;
     this.#orphanedProfiles.add(profile);
-    this.runtime.log.warn(
+    this.needs.runtime.log.warn(
       'Jobs wait for the remote portal with a profile that is not signed there any more. They fail when their time is over; configure the profile and RemoteSigner:Endpoint again, or cancel the jobs.',
-      { Profile: profile, Jobs: this.runtime.counts.count(['AwaitingSigner'], [profile]) },
+      { Profile: profile, Jobs: this.needs.runtime.counts.count(['AwaitingSigner'], [profile]) },
     );
   }
 }

@@ -32,20 +32,22 @@ export class RemoteSigning {
   #onChange: () => void = () => {};
 
   constructor(
-    runtime: ServiceRuntime,
-    /** Undefined where no endpoint is configured. */
-    portal: RemotePortal | undefined,
-    private readonly configured: Profiles,
-    private readonly observer: RemoteObserver,
-    /** `RemoteSigner:TimeoutHours`, in milliseconds. */
-    timeout: Millis,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      /** Undefined where no endpoint is configured. */
+      readonly portal: RemotePortal | undefined;
+      readonly configured: Profiles;
+      readonly observer: RemoteObserver;
+      /** `RemoteSigner:TimeoutHours`, in milliseconds. */
+      readonly timeout: Millis;
+    },
   ) {
-    const { clock, log } = runtime;
-    const onFailure = (operation: RemoteOperation) => observer.callFailed(operation);
+    const { clock, log } = needs.runtime;
+    const onFailure = (operation: RemoteOperation) => needs.observer.callFailed(operation);
     const breaker: CircuitBreaker = new CircuitBreaker(
       clock,
       async () => {
-        if (portal !== undefined) await probePortal(portal, breaker, onFailure);
+        if (needs.portal !== undefined) await probePortal(needs.portal, breaker, onFailure);
       },
       (open) => {
         if (open) {
@@ -57,8 +59,8 @@ export class RemoteSigning {
       },
     );
     this.#breaker = breaker;
-    this.portal = portal && guardPortal(portal, breaker, onFailure);
-    this.uploads = new UploadRetries(clock, breaker, timeout, () => this.#onChange());
+    this.portal = needs.portal && guardPortal(needs.portal, breaker, onFailure);
+    this.uploads = new UploadRetries(clock, breaker, needs.timeout, () => this.#onChange());
   }
 
   /** @param listener called whenever `mayClaim` or the number of waiting uploads may have changed */
@@ -68,12 +70,14 @@ export class RemoteSigning {
 
   /** Names of the profiles that sign on the portal. */
   get profiles(): readonly string[] {
-    return this.configured.all.filter(({ method }) => method === 'RemoteSigner').map(({ name }) => name);
+    return this.needs.configured.all
+      .filter(({ method }) => method === 'RemoteSigner')
+      .map(({ name }) => name);
   }
 
   /** True for a profile that signs on the portal. */
   serves(profileName: string): boolean {
-    return this.configured.find(profileName)?.method === 'RemoteSigner';
+    return this.needs.configured.find(profileName)?.method === 'RemoteSigner';
   }
 
   /** The open circuit; undefined while the portal responds. */
@@ -88,7 +92,7 @@ export class RemoteSigning {
 
   /** @throws {Fatal} `profile.not-found` when the profile is removed or signs locally now */
   profileOf(profileName: string): { readonly portal: RemotePortal; readonly profile: RemoteProfile } {
-    const profile = this.configured.find(profileName);
+    const profile = this.needs.configured.find(profileName);
     if (profile?.method !== 'RemoteSigner' || this.portal === undefined) {
       throw new Fatal('profile.not-found', `The profile ${profileName} has no remote portal (any more).`);
     }
@@ -96,11 +100,11 @@ export class RemoteSigning {
   }
 
   dispatched(profile: string): void {
-    this.observer.dispatched(profile);
+    this.needs.observer.dispatched(profile);
   }
 
   polled(milliseconds: number): void {
-    this.observer.polled(milliseconds);
+    this.needs.observer.polled(milliseconds);
   }
 
   /** Stops probes and waiting uploads. */

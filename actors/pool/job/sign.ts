@@ -59,7 +59,7 @@ export function release(
   const profile = profileOfUpload(profileNamed(thread, order.profile), order.parameters);
   const folder = folders.pathOf(order.jobId);
   const signed = inFolder(folder, outputName(order.fileName));
-  if (!profile.verify) return publishOutput(order, thread, profile, signed, undefined);
+  if (!profile.verify) return publishOutput(order, thread, { profile, signed, verifyMs: undefined });
   const start = clock.elapsed();
   const check: OutputCheck = {
     format: order.format,
@@ -77,7 +77,7 @@ export function release(
   };
   const checked = verifyOutput(check);
   const publishNow = (independent?: IndependentOutcome) =>
-    publishOutput(order, thread, profile, signed, clock.elapsed() - start, independent);
+    publishOutput(order, thread, { profile, signed, verifyMs: clock.elapsed() - start, independent });
   if (profile.verifyIndependently)
     return Promise.resolve(checked)
       .then(() => checkIndependently(check))
@@ -85,14 +85,21 @@ export function release(
   return checked === undefined ? publishNow() : checked.then(() => publishNow());
 }
 
-/** @param verifyMs undefined: not verified */
 function publishOutput(
   order: ReleaseRequest,
   thread: JobTaskContext,
-  profile: WorkerProfileRuntime,
-  signed: string,
-  verifyMs: number | undefined,
-  independent?: IndependentOutcome,
+  {
+    profile,
+    signed,
+    verifyMs,
+    independent,
+  }: {
+    readonly profile: WorkerProfileRuntime;
+    readonly signed: string;
+    /** Undefined: not verified. */
+    readonly verifyMs: number | undefined;
+    readonly independent?: IndependentOutcome | undefined;
+  },
 ): PoolResults['release'] {
   const { setup, clock, faults } = thread;
   const form = formOfOutput(profile, order, inFolder(dirname(signed), shortFileName(order.fileName)));

@@ -23,8 +23,8 @@ export function inspect(
 ): PortalResults['portal.inspect'] {
   const input = bytes ?? task.path;
   const format = formatOf(task, input);
-  const warnings = tryOut(task, input, thread, format, null);
-  if (format === 'Xades') for (const xades of task.xades) tryOut(task, input, thread, format, xades);
+  const warnings = tryOut(task, input, { thread, format, xades: null });
+  if (format === 'Xades') for (const xades of task.xades) tryOut(task, input, { thread, format, xades });
   return { format, pages: pagesOf(task), ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -42,9 +42,15 @@ function pagesOf({ path, countPagesTo }: InspectTask): number | null {
 function tryOut(
   { profile, at, content }: InspectTask,
   input: string | Uint8Array,
-  thread: PortalTaskContext,
-  format: DocumentFormat,
-  xades: XadesOptions | null,
+  {
+    thread,
+    format,
+    xades,
+  }: {
+    readonly thread: PortalTaskContext;
+    readonly format: DocumentFormat;
+    readonly xades: XadesOptions | null;
+  },
 ): ReturnType<typeof trySigning> {
   const { signer, services } = profileOf(thread, profile);
   // Errors of the file then appear at signing.

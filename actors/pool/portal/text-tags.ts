@@ -180,7 +180,7 @@ function* tagsOf(
       const to = end - piece.start;
       for (const index of piece.widths.keys()) {
         if (piece.offsets[index] === undefined) visits.letters += piece.text.length;
-        const corners = cornersOf(piece, from, to, index, toShown);
+        const corners = cornersOf(piece, from, { to, index, toShown });
         possible.push(...corners);
         if (index === 0) likely.push(...corners);
       }
@@ -210,10 +210,7 @@ function endOf(piece: Piece | undefined): number {
 function cornersOf(
   piece: Piece,
   from: number,
-  to: number,
-  /** Of `piece.widths`. */
-  index: number,
-  toShown: ToShown,
+  { to, index, toShown }: { readonly to: number; readonly index: number; readonly toShown: ToShown },
 ): readonly Point[] {
   const { text, width, transform } = piece;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;

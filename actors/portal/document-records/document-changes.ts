@@ -112,10 +112,17 @@ export async function sendToDocument(
 export async function changeDocument(
   system: ActorSystem,
   documents: DocumentReader,
-  tenant: Tenant,
-  id: DocumentId,
-  message: DocumentRequest,
-  refusal: Parameters<typeof sendToDocument>[3] = wrongStatus,
+  {
+    tenant,
+    id,
+    message,
+    refusal = wrongStatus,
+  }: {
+    readonly tenant: Tenant;
+    readonly id: DocumentId;
+    readonly message: DocumentRequest;
+    readonly refusal?: Parameters<typeof sendToDocument>[3] | undefined;
+  },
 ): Promise<void> {
   await documentToChange(documents, tenant, id);
   await sendToDocument(system, id, { ...message, doneBy: applicationPrincipal(tenant) }, refusal);

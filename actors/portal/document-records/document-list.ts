@@ -88,8 +88,8 @@ export async function listDocuments(
   const page = { offset, total, limit: position === undefined ? limit : limit + 1 };
   const { found, totalCount } =
     only !== undefined
-      ? await pageAmong(store, organization, query, only, page)
-      : ((await pageOfColumns(store, organization, query, selection, page, columns)) ??
+      ? await pageAmong(store, organization, { query, only, part: page })
+      : ((await pageOfColumns(store, organization, { query, selection, page, columns })) ??
         (await pageOfRows(store, query, selection, page)));
   const ids = found.slice(0, limit).map(({ id }) => id);
   const after = found[limit - 1]?.order ?? 0;
@@ -100,9 +100,15 @@ export async function listDocuments(
 export async function listReadable(
   store: Pick<ActorStore, 'rows' | 'counters'>,
   tenant: Tenant,
-  query: DocumentQuery,
-  existing: () => Promise<NonNullable<DocumentQuery['inFolders']>>,
-  columns?: Pick<DocumentColumns, 'page'>,
+  {
+    query,
+    existing,
+    columns,
+  }: {
+    readonly query: DocumentQuery;
+    readonly existing: () => Promise<NonNullable<DocumentQuery['inFolders']>>;
+    readonly columns?: Pick<DocumentColumns, 'page'> | undefined;
+  },
 ): Promise<DocumentIdPage> {
   // A deleted document stays in its folder, whose grants end with it: then nobody knows who might have seen it.
   const isLeft = query.deleted === true && tenant.rights !== undefined && tenant.folders === undefined;
@@ -131,10 +137,17 @@ interface FoundPart {
 async function pageOfColumns(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
-  query: DocumentQuery,
-  { ranges, fits, total: counted }: Selection,
-  page: Part,
-  columns: Pick<DocumentColumns, 'page'> | undefined,
+  {
+    query,
+    selection: { ranges, fits, total: counted },
+    page,
+    columns,
+  }: {
+    readonly query: DocumentQuery;
+    readonly selection: Selection;
+    readonly page: Part;
+    readonly columns: Pick<DocumentColumns, 'page'> | undefined;
+  },
 ): Promise<FoundPart | undefined> {
   const isSoon = fits === undefined && counted !== undefined && page.offset < FEW;
   if (columns === undefined || isSoon || !(await haveMany(store, ranges))) return undefined;
@@ -184,9 +197,11 @@ async function pageOfRows(
 async function pageAmong(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
-  query: DocumentQuery,
-  only: ReadonlySet<number>,
-  { offset, limit, total }: Part,
+  {
+    query,
+    only,
+    part: { offset, limit, total },
+  }: { readonly query: DocumentQuery; readonly only: ReadonlySet<number>; readonly part: Part },
 ): Promise<FoundPart> {
   const { from = 0, below = Infinity } = orderBounds(query);
   const fits = allOf(allPredicatesOf(query));

@@ -74,7 +74,11 @@ async function* readChanges(
     .filter(({ from, below }) => from < Infinity && below > BEFORE_ALL);
   const known = new Map<number, Millis>();
   for (const { from, below } of times) {
-    for await (const rows of rowsIn(store, EXPIRING_VIEW, organization, { from, below }, 1)) {
+    for await (const rows of rowsIn(store, EXPIRING_VIEW, {
+      first: organization,
+      numberRange: { from, below },
+      more: 1,
+    })) {
       for (const { key } of rows) known.set(key[2] as number, key[1] as Millis);
       yield [];
     }
@@ -114,7 +118,7 @@ async function* readChanges(
   for (const range of ranges) {
     if (range.from >= range.below) continue;
     const missing = new Set(await kept.orders(range));
-    for await (const rows of rowsIn(store, VIEW, organization, range, 0)) {
+    for await (const rows of rowsIn(store, VIEW, { first: organization, numberRange: range, more: 0 })) {
       for (const { key } of rows) missing.delete(key[1] as number);
       yield rows.map(record);
     }
@@ -126,9 +130,11 @@ async function* readChanges(
 async function* rowsIn(
   store: Pick<ActorStore, 'rows'>,
   view: string,
-  first: string,
-  { from, below }: NumberRange,
-  more: number,
+  {
+    first,
+    numberRange: { from, below },
+    more,
+  }: { readonly first: string; readonly numberRange: NumberRange; readonly more: number },
 ): AsyncGenerator<readonly Row[]> {
   for (let after: Row['key'] = [first, from - 0.5]; ; ) {
     const rows = await store.rows({ view, prefix: [first], after, limit: ROWS_PER_READ });

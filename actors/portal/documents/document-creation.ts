@@ -82,18 +82,24 @@ export class DocumentCreation {
   readonly #ids: GrowingIds;
   readonly #keys: KeyMaker;
 
+  readonly folders: Folders;
+
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly order: OrderNumbers,
-    private readonly files: DocumentFiles,
-    readonly folders: Folders,
-    private readonly plans: PlanDependencies,
-    private readonly defaultReminders: ReturnType<typeof remindersOf>,
-    /** True: the profile that signs for the service has a time-stamp authority. */
-    private readonly canTimestamp: boolean,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly order: OrderNumbers;
+      readonly files: DocumentFiles;
+      readonly folders: Folders;
+      readonly plans: PlanDependencies;
+      readonly defaultReminders: ReturnType<typeof remindersOf>;
+      /** True: the profile that signs for the service has a time-stamp authority. */
+      readonly canTimestamp: boolean;
+    },
   ) {
-    this.#ids = new GrowingIds(runtime.ids);
-    this.#keys = new KeyMaker(runtime.ids);
+    this.folders = needs.folders;
+
+    this.#ids = new GrowingIds(needs.runtime.ids);
+    this.#keys = new KeyMaker(needs.runtime.ids);
   }
 
   /** Resolves once all of them are durable. @param seed see `DocumentService.create` */
@@ -116,7 +122,7 @@ export class DocumentCreation {
         inputs.map((input) => ({ ...input, folderId })),
         seed !== undefined,
       ),
-      this.files.use(uploadedFiles(inputs)),
+      this.needs.files.use(uploadedFiles(inputs)),
     ]);
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
@@ -134,10 +140,10 @@ export class DocumentCreation {
 
   /** The documents of a request, checked. */
   async #plan(tenant: Tenant, request: CreateDocuments): Promise<readonly DocumentInput[]> {
-    const at = this.runtime.clock.now();
+    const at = this.needs.runtime.clock.now();
     const shared = this.#shared(request, at);
     assertFieldFiles(request.flowActions, request.files);
-    const reminders = request.reminders ?? (await this.defaultReminders(tenant.organization.id));
+    const reminders = request.reminders ?? (await this.needs.defaultReminders(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);
     const inputs: DocumentInput[] = [];
@@ -153,7 +159,8 @@ export class DocumentCreation {
       });
     const fields = inputs.flatMap(({ actions }) => actions.flatMap((action) => action.fields ?? []));
     if (request.tagValues !== undefined) assertFieldsExist(request.tagValues, fields);
-    for (const input of inputs) await this.files.assertSignable(tenant.organization.id, input, input.actions);
+    for (const input of inputs)
+      await this.needs.files.assertSignable(tenant.organization.id, input, input.actions);
     return inputs;
   }
 
@@ -165,9 +172,9 @@ export class DocumentCreation {
     input: DocumentInput,
   ): Promise<DocumentInput> {
     if (textTags !== true) return input;
-    const tags = input.format === 'Pades' ? await this.files.textTags(organization.id, file) : [];
+    const tags = input.format === 'Pades' ? await this.needs.files.textTags(organization.id, file) : [];
     const { actions, covers } = withTextTags(input.actions, flowActions, tags, {
-      ids: this.runtime.ids,
+      ids: this.needs.runtime.ids,
       uploadId: file.uploadId ?? undefined,
       tagValues,
     });
@@ -183,7 +190,7 @@ export class DocumentCreation {
     request: CreateDocuments,
   ): Promise<NonNullable<GenerationInput['taggedFields']>> {
     if (request.textTags !== true) return [];
-    const { files } = this;
+    const { files } = this.needs;
     const prepared = (await this.#files(tenant, request)).filter(({ format }) => format === 'Pades');
     const tags = await Promise.all(prepared.map(({ file }) => files.textTags(tenant.organization.id, file)));
     const listed = request.flowActions.flatMap(({ fields }) => (fields ?? []).map(({ name }) => name.trim()));
@@ -194,7 +201,7 @@ export class DocumentCreation {
 
   /** True if a call under this seed has made its first document. */
   async isMade(seed: string): Promise<boolean> {
-    return (await this.runtime.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
+    return (await this.needs.runtime.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
   }
 
   /** The ids that documents of a call under this seed may have. */
@@ -203,7 +210,7 @@ export class DocumentCreation {
   }
 
   async #files(tenant: Tenant, request: CreateDocuments): Promise<readonly PreparedFile[]> {
-    const { files } = this;
+    const { files } = this.needs;
     const organization = tenant.organization.id;
     const forceCades = request.forceCadesSignature === true;
     const highestPage = highestMarkedPage(request.flowActions);
@@ -218,13 +225,13 @@ export class DocumentCreation {
   /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
   assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): void {
     const { flow } = this.#shared(request, at);
-    placedActions(flow, withoutTaggedFields(request), [], this.plans);
+    placedActions(flow, withoutTaggedFields(request), [], this.needs.plans);
   }
 
   /** The parts of a document that no file decides; the same for all of one call. */
   #shared(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
-    const { plans } = this;
-    if (request.timestampEnabled === true && !this.canTimestamp)
+    const { plans } = this.needs;
+    if (request.timestampEnabled === true && !this.needs.canTimestamp)
       throw new PortalRefusal('TimestampNotAvailable');
     assertSignatureType(request.signatureType, request.flowActions);
     const xmlNamespaces = planNamespaces(request.xmlNamespaces);
@@ -244,7 +251,7 @@ export class DocumentCreation {
   ): Promise<readonly Omit<Attachment, 'id'>[]> {
     return Promise.all(
       (attachments ?? []).map(async (input) => ({
-        file: await this.files.entry(tenant.organization.id, input),
+        file: await this.needs.files.entry(tenant.organization.id, input),
         isPrivate: input.isPrivate === true,
         creationDate: at,
       })),
@@ -261,8 +268,8 @@ export class DocumentCreation {
       readonly attachments: readonly Omit<Attachment, 'id'>[];
     },
   ): DocumentInput {
-    const { ids } = this.runtime;
-    const { order, plans } = this;
+    const { ids } = this.needs.runtime;
+    const { order, plans } = this.needs;
     const { organization, origin } = tenant;
     const { at, attachments } = given;
     const { flow, observers, expirationDate, notifiedEmails: notified, xmlNamespaces } = given.shared;
@@ -322,7 +329,7 @@ export class DocumentCreation {
     [first, ...others]: readonly DocumentInput[],
     goesOn: boolean,
   ): Promise<readonly DocumentContext[]> {
-    const { faults, system } = this.runtime;
+    const { faults, system } = this.needs.runtime;
     if (first === undefined) return [];
     const begun = await Promise.allSettled(
       others.map((input) => this.#createOne({ ...input, announcedBy: first.id })),
@@ -357,7 +364,7 @@ export class DocumentCreation {
   /** A document that an earlier try of the same request has made. */
   async #existingDocuments(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
     for (const { id } of inputs) {
-      const existing = await this.runtime.system.read(documentAddress(id));
+      const existing = await this.needs.runtime.system.read(documentAddress(id));
       if (existing !== undefined) return existing.context;
     }
     return undefined;
@@ -365,7 +372,7 @@ export class DocumentCreation {
 
   /** The document, or the one an earlier try of the same request has made. */
   async #createOne(input: DocumentInput) {
-    const { system, clock } = this.runtime;
+    const { system, clock } = this.needs.runtime;
     const address = documentAddress(input.id);
     // Deadlines are counted from the moment it is made.
     const made: DocumentInput = { ...input, at: clock.now() };

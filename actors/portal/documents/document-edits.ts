@@ -29,12 +29,14 @@ import { newTaggedContent } from './text-tags.ts';
 
 export class DocumentEdits {
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly directory: DocumentDirectory,
-    private readonly files: DocumentFiles,
-    private readonly plans: PlanDependencies,
-    /** `Portal:NotifyParticipants:NewVersion`. */
-    private readonly notifyNewVersion: boolean,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly directory: DocumentDirectory;
+      readonly files: DocumentFiles;
+      readonly plans: PlanDependencies;
+      /** `Portal:NotifyParticipants:NewVersion`. */
+      readonly notifyNewVersion: boolean;
+    },
   ) {}
 
   async newVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
@@ -43,7 +45,7 @@ export class DocumentEdits {
     if (context.isEnvelope)
       throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
     this.#assertVersionable(document);
-    const prepared = await this.files.single(
+    const prepared = await this.needs.files.single(
       tenant.organization.id,
       version.file,
       context.forceCadesSignature,
@@ -54,7 +56,7 @@ export class DocumentEdits {
         ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
       ]),
     );
-    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
+    await this.#replaceFile(tenant, id, { version, name: prepared.file.displayName, preparedFile: prepared });
   }
 
   async newEnvelopeVersion(tenant: Tenant, id: DocumentId, version: NewEnvelopeVersion): Promise<void> {
@@ -63,26 +65,32 @@ export class DocumentEdits {
     if (!context.isEnvelope) throw new PortalRefusal('InvalidDocumentStatus', 'The document is no envelope.');
     this.#assertVersionable(document);
     const name = version.envelopeName?.trim() ? version.envelopeName : context.name;
-    const { files } = this;
+    const { files } = this.needs;
     const prepared = await files.envelope(
       tenant.organization.id,
       version.files,
       name,
       context.forceCadesSignature,
     );
-    await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
+    await this.#replaceFile(tenant, id, { version, name: prepared.file.displayName, preparedFile: prepared });
   }
 
   async #replaceFile(
     tenant: Tenant,
     id: DocumentId,
-    version: Omit<NewVersion, 'file'>,
-    name: string,
-    { file, format, parts, marked, signedOriginals }: PreparedFile,
+    {
+      version,
+      name,
+      preparedFile: { file, format, parts, marked, signedOriginals },
+    }: {
+      readonly version: Omit<NewVersion, 'file'>;
+      readonly name: string;
+      readonly preparedFile: PreparedFile;
+    },
   ): Promise<void> {
     const { context } = await this.#present(tenant, id);
-    const { ids } = this.runtime;
-    const { files } = this;
+    const { ids } = this.needs.runtime;
+    const { files } = this.needs;
     const organization = tenant.organization.id;
     const tags =
       version.textTags === true && format === 'Pades' ? await files.textTags(organization, file) : [];
@@ -114,7 +122,7 @@ export class DocumentEdits {
       ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
       ...(tagged !== undefined && { tagged }),
       quietStart: version.disablePendingActionNotifications === true,
-      tellParticipants: this.notifyNewVersion,
+      tellParticipants: this.needs.notifyNewVersion,
     };
     // The flow may have been edited since its actions were read.
     await this.#send(tenant, id, message, (now) =>
@@ -130,19 +138,23 @@ export class DocumentEdits {
   async editFlow(tenant: Tenant, id: DocumentId, edit: FlowEdit): Promise<void> {
     const { context } = await this.#present(tenant, id);
     const marked = [...(edit.addedFlowActions ?? []), ...(edit.editedFlowActions ?? [])];
-    const lastPage = await this.files.lastPage(tenant.organization.id, context, highestMarkedPage(marked));
+    const lastPage = await this.needs.files.lastPage(
+      tenant.organization.id,
+      context,
+      highestMarkedPage(marked),
+    );
     assertSignatureType(context.signatureType, edit.addedFlowActions ?? []);
-    const planned = planFlowEdit(context, edit, this.plans, lastPage);
+    const planned = planFlowEdit(context, edit, this.needs.plans, lastPage);
     const { now, added } = actionsAfter(context.actions, planned);
-    await this.files.assertSignable(tenant.organization.id, context, now, added);
+    await this.needs.files.assertSignable(tenant.organization.id, context, now, added);
     await this.#send(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
       if (now.state !== 'Pending') return wrongStatus(now);
-      return editFault(now, planned, this.runtime.clock.now()) ?? 'InvalidFlowAction';
+      return editFault(now, planned, this.needs.runtime.clock.now()) ?? 'InvalidFlowAction';
     });
   }
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentToChange(this.directory, tenant, id) as Promise<DocumentActor>;
+    return documentToChange(this.needs.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   #send(
@@ -151,7 +163,7 @@ export class DocumentEdits {
     message: DocumentRequest,
     refusal: Parameters<typeof sendToDocument>[3],
   ): Promise<void> {
-    return changeDocument(this.runtime.system, this.directory, tenant, id, message, refusal);
+    return changeDocument(this.needs.runtime.system, this.needs.directory, { tenant, id, message, refusal });
   }
 }
 

@@ -41,28 +41,30 @@ export interface PreparedFile extends DocumentFile {
 
 export class DocumentFiles {
   constructor(
-    private readonly uploads: Pick<Uploads, 'lookUp' | 'use'>,
-    private readonly pool: SigningPool,
-    private readonly blobs: Blobs,
-    private readonly clock: Pick<Clock, 'now'>,
-    /** Largest file of a document, bytes. */
-    private readonly maxBytes: number,
-    /** Profile of the service's seals. */
-    private readonly sealProfile: string,
-    /** True where the organization refuses signed files in envelopes. */
-    private readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>,
-    /** Of files that were inspected while they were stored. */
-    private readonly inspected?: Pick<InspectedUploads, 'resultOf'>,
+    private readonly needs: {
+      readonly uploads: Pick<Uploads, 'lookUp' | 'use'>;
+      readonly pool: SigningPool;
+      readonly blobs: Blobs;
+      readonly clock: Pick<Clock, 'now'>;
+      /** Largest file of a document, bytes. */
+      readonly maxBytes: number;
+      /** Profile of the service's seals. */
+      readonly sealProfile: string;
+      /** True where the organization refuses signed files in envelopes. */
+      readonly refusesSignedFiles: (organization: OrganizationId) => Promise<boolean>;
+      /** Of files that were inspected while they were stored. */
+      readonly inspected?: Pick<InspectedUploads, 'resultOf'> | undefined;
+    },
   ) {}
 
   /** Keeps the uploads of files that a call has put into documents: beside the step that does so, not before it. */
   use(files: readonly FileEntry[]): Promise<void> {
-    return this.uploads.use(files.flatMap(({ uploadId }) => uploadId ?? []));
+    return this.needs.uploads.use(files.flatMap(({ uploadId }) => uploadId ?? []));
   }
 
   /** A file that is looked up, not yet used. Refusals: `UploadNotFound`. */
   async entry(organization: OrganizationId, input: NewFile): Promise<FileEntry> {
-    const upload = await this.uploads.lookUp(organization, input.id);
+    const upload = await this.needs.uploads.lookUp(organization, input.id);
     const contentType = cleanContentType(input.contentType);
     return {
       uploadId: upload.id,
@@ -86,7 +88,8 @@ export class DocumentFiles {
     highestPage: number,
   ): Promise<PreparedFile> {
     const entry = await this.entry(organization, input);
-    const cached = forceCades || highestPage > 0 ? undefined : this.inspected?.resultOf(entry.blob, entry);
+    const cached =
+      forceCades || highestPage > 0 ? undefined : this.needs.inspected?.resultOf(entry.blob, entry);
     const { format, pages, warnings } =
       cached === undefined
         ? await this.#inspect(organization, entry, { forceCades, countPagesTo: highestPage })
@@ -116,7 +119,7 @@ export class DocumentFiles {
     const parts: FileEntry[] = [];
     for (const input of inputs) parts.push(await this.entry(organization, input));
     if (!parts.every(isPdfFile)) throw new PortalRefusal('EnvelopeRequiresPdf');
-    const { clock, refusesSignedFiles } = this;
+    const { clock, refusesSignedFiles } = this.needs;
     const merged = await this.#merged(organization, parts, name);
     const title = cleanTitle(name);
     const fileName = cleanName(title.replace(/[/\\]/g, '-'));
@@ -173,7 +176,7 @@ export class DocumentFiles {
     readonly pages: readonly number[];
     readonly signatures: readonly number[];
   }> {
-    const { pool, blobs, clock, maxBytes } = this;
+    const { pool, blobs, clock, maxBytes } = this.needs;
     const output = blobs.temporaryPath();
     const merge = {
       task: 'portal.merge',
@@ -229,7 +232,7 @@ export class DocumentFiles {
 
   /** Tags in the text of a PDF. Refusals: `DocumentUnreadable`, `LimitExceeded`. */
   async textTags(organization: OrganizationId, file: FileEntry): Promise<readonly TextTag[]> {
-    const { pool, blobs } = this;
+    const { pool, blobs } = this.needs;
     const path = await blobs.localPath(file.blob);
     const task = {
       task: 'portal.text-tags',
@@ -260,7 +263,7 @@ export class DocumentFiles {
       readonly content?: SignatureContent;
     },
   ): Promise<PortalResults['portal.inspect']> {
-    const { pool, blobs, clock, sealProfile } = this;
+    const { pool, blobs, clock, sealProfile } = this.needs;
     const inspect = {
       task: 'portal.inspect',
       documentId: file.uploadId ?? file.blob.sha256,

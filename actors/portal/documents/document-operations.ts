@@ -110,7 +110,11 @@ export class DocumentOperations {
       });
     const at = clock.now();
     const filter = await boundedFilter(store, tenant, request, at);
-    const { batch, matched } = await nextBatch(store, this.columns, id, filter, 'start');
+    const { batch, matched } = await nextBatch(store, this.columns, {
+      organization: id,
+      filter,
+      position: 'start',
+    });
     const input = {
       organization: { id, name },
       createdBy: principalOf(tenant),
@@ -228,9 +232,15 @@ async function boundedFilter(
 async function nextBatch(
   store: ActorStore,
   columns: DocumentColumns,
-  organization: OrganizationId,
-  filter: DocumentFilter,
-  position: 'start' | ListPosition,
+  {
+    organization,
+    filter,
+    position,
+  }: {
+    readonly organization: OrganizationId;
+    readonly filter: DocumentFilter;
+    readonly position: 'start' | ListPosition;
+  },
 ): Promise<{ readonly batch: DocumentBatch; readonly matched: number }> {
   const query: DocumentQuery = { ...filter, limit: BATCH_SIZE, offset: 0, newestFirst: false, position };
   const { ids, totalCount, next } = await listDocuments(store, organization, query, columns);
@@ -263,7 +273,7 @@ export function operateDocumentsHandler(
       if (after === null) return { type: 'PROGRESS', ...counts, next: null };
       const position = { after, totalCount: context.matched };
       const filter = context.filter as DocumentFilter;
-      const { batch } = await nextBatch(store, columns, organizationId, filter, position);
+      const { batch } = await nextBatch(store, columns, { organization: organizationId, filter, position });
       return { type: 'PROGRESS', ...counts, next: batch };
     },
   };

@@ -48,17 +48,15 @@ export class DocumentPackages {
 
   /** ZIP of the files. Refusals: those of `content` for any document, `LimitExceeded`, `TooManyRequests`. */
   archive(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
-    return this.#make(
-      tenant,
-      ids,
+    return this.#make(tenant, ids, {
       type,
-      { fileName: 'documents.zip', contentType: 'application/zip' },
-      (files) => ({
+      made: { fileName: 'documents.zip', contentType: 'application/zip' },
+      taskOf: (files) => ({
         task: 'portal.zip',
         members: memberNames(files).map((name, index) => ({ name, path: files[index]?.path ?? '' })),
         at: this.clock.now(),
       }),
-    );
+    });
   }
 
   /**
@@ -66,25 +64,35 @@ export class DocumentPackages {
    * `DocumentUnreadable`.
    */
   combine(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
-    return this.#make(tenant, ids, type, { fileName: 'documents.pdf', contentType: PDF }, (files) => {
-      if (files.some(({ contentType }) => contentType !== PDF))
-        throw new PortalRefusal('EnvelopeRequiresPdf', 'Only PDF files can be combined.');
-      return {
-        task: 'portal.merge',
-        files: files.map(({ path, fileName }) => ({ path, title: fileName })),
-        title: 'Documents',
-        at: this.clock.now(),
-        maxBytes: MAX_BYTES,
-      };
+    return this.#make(tenant, ids, {
+      type,
+      made: { fileName: 'documents.pdf', contentType: PDF },
+      taskOf: (files) => {
+        if (files.some(({ contentType }) => contentType !== PDF))
+          throw new PortalRefusal('EnvelopeRequiresPdf', 'Only PDF files can be combined.');
+        return {
+          task: 'portal.merge',
+          files: files.map(({ path, fileName }) => ({ path, title: fileName })),
+          title: 'Documents',
+          at: this.clock.now(),
+          maxBytes: MAX_BYTES,
+        };
+      },
     });
   }
 
   async #make(
     tenant: Tenant,
     ids: readonly DocumentId[],
-    type: DownloadType,
-    made: Pick<StoredFile, 'fileName' | 'contentType'>,
-    taskOf: (files: readonly PackagedFile[]) => PackageTask,
+    {
+      type,
+      made,
+      taskOf,
+    }: {
+      readonly type: DownloadType;
+      readonly made: Pick<StoredFile, 'fileName' | 'contentType'>;
+      readonly taskOf: (files: readonly PackagedFile[]) => PackageTask;
+    },
   ): Promise<TemporaryFile> {
     const release = this.#limit.acquire(tenant.organization.id);
     const path = this.blobs.temporaryPath();

@@ -42,27 +42,29 @@ export class DocumentService {
   readonly #history: DocumentHistory;
 
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly directory: DocumentDirectory,
-    private readonly creation: DocumentCreation,
-    private readonly folders: Folders,
-    private readonly contents: Renditions,
-    private readonly links: SigningLinks,
-    private readonly columns: DocumentColumns,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly directory: DocumentDirectory;
+      readonly creation: DocumentCreation;
+      readonly folders: Folders;
+      readonly contents: Renditions;
+      readonly links: SigningLinks;
+      readonly columns: DocumentColumns;
+    },
   ) {
-    this.#history = new DocumentHistory(runtime.store);
+    this.#history = new DocumentHistory(needs.runtime.store);
   }
 
   /** The file of one kind of version; made at first asking and kept. */
   async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
-    const file = await this.contents.content(tenant, id, type);
+    const file = await this.needs.contents.content(tenant, id, type);
     await this.#recordDownload(tenant, id, type);
     return file;
   }
 
   /** The file of an attachment, private or not. Refusals: `AttachmentNotFound`. */
   attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
-    return this.contents.attachment(tenant, id, attachmentId);
+    return this.needs.contents.attachment(tenant, id, attachmentId);
   }
 
   /**
@@ -70,21 +72,21 @@ export class DocumentService {
    * for other files.
    */
   previewPath(tenant: Tenant, id: DocumentId): Promise<string | undefined> {
-    return this.contents.previewTicket(tenant, id, PREVIEW_MS);
+    return this.needs.contents.previewTicket(tenant, id, PREVIEW_MS);
   }
 
   /** A path with a ticket of one hour. */
   contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
-    return this.contents.contentTicket(tenant, id, type, preview);
+    return this.needs.contents.contentTicket(tenant, id, { type, preview });
   }
 
   /** Refusals: `NotFound`. */
   async ticketContent(ticket: string, origin?: RequestOrigin): Promise<TicketFile> {
-    const file = await this.contents.ticketContent(ticket);
-    const document = await this.directory.byId(file.documentId);
+    const file = await this.needs.contents.ticketContent(ticket);
+    const document = await this.needs.directory.byId(file.documentId);
     const principal = { by: null, userId: null, ...originOf(origin) };
     if (document !== undefined && !file.inline)
-      await recordAction(this.runtime, document, {
+      await recordAction(this.needs.runtime, document, {
         action: 'downloaded',
         principal,
         detail: file.type,
@@ -97,7 +99,7 @@ export class DocumentService {
    * an answer can be repeated (`Idempotency-Key`). @default fresh ids
    */
   create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly MadeDocument[]> {
-    return this.creation.create(tenant, request, seed);
+    return this.needs.creation.create(tenant, request, seed);
   }
 
   async get(tenant: Tenant, id: DocumentId): Promise<DocumentView & Identified> {
@@ -106,10 +108,14 @@ export class DocumentService {
   }
 
   async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
-    const { store } = this.runtime;
-    const { directory } = this;
-    const existing = () => this.folders.ids(tenant.organization.id);
-    const { ids, ...page } = await listReadable(store, tenant, query, existing, this.columns);
+    const { store } = this.needs.runtime;
+    const { directory } = this.needs;
+    const existing = () => this.needs.folders.ids(tenant.organization.id);
+    const { ids, ...page } = await listReadable(store, tenant, {
+      query,
+      existing,
+      columns: this.needs.columns,
+    });
     const found = await Promise.all(ids.map((id) => directory.byId(id)));
     const folders = new Map<string, Promise<FolderView | null>>();
     const folderOf = (document: DocumentActor): Promise<FolderView | null> => {
@@ -149,7 +155,7 @@ export class DocumentService {
 
   async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
     await this.#changeable(tenant, id);
-    const folderId = await this.folders.ofDocument(tenant, to);
+    const folderId = await this.needs.folders.ofDocument(tenant, to);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 
@@ -170,7 +176,7 @@ export class DocumentService {
         ? pendingTurn(context, { ...who, identifier: withoutFormatting(who.identifier) })
         : undefined;
     if (turn === undefined) throw new PortalRefusal('NoPendingActionFoundForEmailAndIdentifier');
-    return this.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
+    return this.needs.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
   }
 
   async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void> {
@@ -178,7 +184,7 @@ export class DocumentService {
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
     await durableIfAccepted(
-      this.runtime.system.send(documentAddress(id), {
+      this.needs.runtime.system.send(documentAddress(id), {
         type: 'REMIND',
         doneBy: applicationPrincipal(tenant),
         flowActionId,
@@ -201,21 +207,21 @@ export class DocumentService {
 
   async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
     await this.#changeable(tenant, id);
-    await durableIfAccepted(this.runtime.system.send(documentAddress(id), { type: 'RETRY' }));
+    await durableIfAccepted(this.needs.runtime.system.send(documentAddress(id), { type: 'RETRY' }));
   }
 
   async #recordDownload(tenant: Tenant, id: DocumentId, detail: string): Promise<void> {
     const principal = applicationPrincipal(tenant);
     const document = await this.#present(tenant, id);
-    await recordAction(this.runtime, document, { action: 'downloaded', principal, detail });
+    await recordAction(this.needs.runtime, document, { action: 'downloaded', principal, detail });
   }
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentOf(this.directory, tenant, id) as Promise<DocumentActor>;
+    return documentOf(this.needs.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   #changeable(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentToChange(this.directory, tenant, id) as Promise<DocumentActor>;
+    return documentToChange(this.needs.directory, tenant, id) as Promise<DocumentActor>;
   }
 
   #send(
@@ -224,13 +230,13 @@ export class DocumentService {
     message: DocumentRequest,
     refusal?: Parameters<typeof sendToDocument>[3],
   ): Promise<void> {
-    return changeDocument(this.runtime.system, this.directory, tenant, id, message, refusal);
+    return changeDocument(this.needs.runtime.system, this.needs.directory, { tenant, id, message, refusal });
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {
     if (context.folderId === null) return null;
     try {
-      return await this.folders.get(tenant, context.folderId as FolderId);
+      return await this.needs.folders.get(tenant, context.folderId as FolderId);
     } catch (error) {
       // It was deleted, and the document is on its way out of it.
       if (error instanceof PortalRefusal && error.code === 'FolderNotFound') return null;

@@ -166,7 +166,7 @@ function planTags(
   const added = inputs.map((): Added => ({ marks: [], fields: [] }));
   const names = inputs.map(namesOf);
   for (const tag of tags) {
-    const fault = addTag(tag, inputs, names, added, dependencies.tagValues ?? {});
+    const fault = addTag(tag, inputs, { names, added, values: dependencies.tagValues ?? {} });
     if (fault !== undefined) faults.set(`{{${plainLine(tag.text)}}}`, fault);
   }
   for (const [index, { fields }] of inputs.entries()) {
@@ -202,9 +202,15 @@ function listedField(input: TagTarget | undefined, name: string): NewField | und
 function addTag(
   { text, place }: TextTag,
   inputs: readonly TagTarget[],
-  names: readonly ActionNames[],
-  added: readonly Added[],
-  values: NonNullable<CreateDocuments['tagValues']>,
+  {
+    names,
+    added,
+    values,
+  }: {
+    readonly names: readonly ActionNames[];
+    readonly added: readonly Added[];
+    readonly values: NonNullable<CreateDocuments['tagValues']>;
+  },
 ): string | undefined {
   const tag = readTag(text);
   if (tag === undefined) return 'A tag is {{type:who}} or {{type:who:name}}.';

@@ -70,14 +70,16 @@ export class EditorSessionService {
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
   constructor(
-    private readonly runtime: RecordRuntime,
-    private readonly tickets: Tickets,
-    private readonly tenants: Tenants,
-    private readonly drafts: Drafts,
-    private readonly publicUrl: () => string,
-    private readonly folderRights: Pick<FolderRightsReader, 'of'>,
+    private readonly needs: {
+      readonly runtime: RecordRuntime;
+      readonly tickets: Tickets;
+      readonly tenants: Tenants;
+      readonly drafts: Drafts;
+      readonly publicUrl: () => string;
+      readonly folderRights: Pick<FolderRightsReader, 'of'>;
+    },
   ) {
-    this.#records = new Records(runtime, {
+    this.#records = new Records(needs.runtime, {
       kind: EDITOR_SESSION,
       // It may have ended since the request was admitted.
       notFound: 'Unauthorized',
@@ -88,14 +90,14 @@ export class EditorSessionService {
 
   /** Refusals: `DocumentDraftNotFound`, `UploadNotFound`, `LimitExceeded`, `InvalidDocumentStatus` for a sent draft. */
   async create(tenant: Tenant, { draftId, files, returnUrl }: NewEditorSession): Promise<EditorSessionLink> {
-    const drafts = this.drafts;
+    const drafts = this.needs.drafts;
     const edited = draftId
       ? await drafts.get(tenant, draftId)
       : await drafts.create(tenant, draftOf(files ?? []), undefined, true);
     if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
     // An unsaved draft must not end before the new session.
     if (draftId) await drafts.keep(tenant, edited.id);
-    const at = this.runtime.clock.now();
+    const at = this.needs.runtime.clock.now();
     const { organization, application, user, keyId } = tenant;
     const { id } = await this.#records.create(tenant, undefined, () => ({
       organizationId: organization.id,
@@ -108,8 +110,8 @@ export class EditorSessionService {
       createdAt: at,
       opened: null,
     }));
-    const ticket = this.tickets.issue('editor', [id], at);
-    const address = (page: string) => `${this.publicUrl()}/document/${page}?ticket=${ticket}`;
+    const ticket = this.needs.tickets.issue('editor', [id], at);
+    const address = (page: string) => `${this.needs.publicUrl()}/document/${page}?ticket=${ticket}`;
     return {
       draftId: edited.id,
       url: address('editor'),
@@ -120,7 +122,7 @@ export class EditorSessionService {
 
   /** Reads a link without using it; undefined when the session is over, or the link is not one of ours. */
   async page(ticket: string): Promise<EditorSessionPage | undefined> {
-    const parsed = this.tickets.read('editor', ticket, this.runtime.clock.now());
+    const parsed = this.needs.tickets.read('editor', ticket, this.needs.runtime.clock.now());
     const [id = ''] = parsed?.claims ?? [];
     const session = await this.#find(id);
     // An opened session is shown again after a reload, to a page that has its token.
@@ -131,15 +133,15 @@ export class EditorSessionService {
     return {
       id,
       draftId,
-      embedOrigins: await this.tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(this.runtime.system, owner.organization),
+      embedOrigins: await this.needs.tenants.embedOrigins(organizationId),
+      branding: await pageLookOf(this.needs.runtime.system, owner.organization),
     };
   }
 
   /** Uses the link. Refusals: `InvalidTicket`. */
   async open(ticket: string): Promise<EditorSessionView & { readonly token: string }> {
-    const { clock, ids } = this.runtime;
-    const parsed = this.tickets.read('editor', ticket, clock.now());
+    const { clock, ids } = this.needs.runtime;
+    const parsed = this.needs.tickets.read('editor', ticket, clock.now());
     const [id] = parsed?.claims ?? [];
     if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
     const found = await this.#find(id);
@@ -165,14 +167,15 @@ export class EditorSessionService {
 
   /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
   async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
-    const { system, clock } = this.runtime;
+    const { system, clock } = this.needs.runtime;
     const { organizationId, application, isUser = false } = session;
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined) return undefined;
     const role = isUser ? await this.#roleOf(application.id, session) : undefined;
     const mayEdit = isUser ? role !== undefined : hasLiveKey(organization.context, session, clock.now());
     if (!mayEdit) return undefined;
-    const rights = role === 'sender' ? await this.folderRights.of(organizationId, application.id) : undefined;
+    const rights =
+      role === 'sender' ? await this.needs.folderRights.of(organizationId, application.id) : undefined;
     const { name, identifier } = organization.context;
     return {
       organization: { id: organizationId, name, ...(identifier !== null && { identifier }) },
@@ -188,7 +191,7 @@ export class EditorSessionService {
     userId: string,
     { organizationId, createdAt }: EditorSessionContext,
   ): Promise<UserRole | undefined> {
-    const user = await this.runtime.system.read({ kind: PORTAL_USER, id: userId });
+    const user = await this.needs.runtime.system.read({ kind: PORTAL_USER, id: userId });
     const role = user && roleIn(user.context, organizationId);
     if (user === undefined || role === undefined || role === 'auditor') return undefined;
     // A user who is activated again does not find the sessions of before.
@@ -198,7 +201,7 @@ export class EditorSessionService {
 
   async view(tenant: Tenant): Promise<EditorSessionView> {
     const { draftId, returnUrl, opened } = await this.#of(tenant);
-    const { status, document, documents } = await this.drafts.get(tenant, draftId);
+    const { status, document, documents } = await this.needs.drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
     return {
       draftId,
@@ -206,14 +209,14 @@ export class EditorSessionService {
       document,
       documents,
       returnUrl,
-      locations: await this.drafts.locations(tenant, draftId),
+      locations: await this.needs.drafts.locations(tenant, draftId),
       expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
     };
   }
 
   /** Replaces what the editor edits of the draft's request, and keeps the rest. Refusals: those of drafts. */
   async save(tenant: Tenant, { name, document: { sent: given } }: NewDraft): Promise<void> {
-    const drafts = this.drafts;
+    const drafts = this.needs.drafts;
     const { draftId, uploads } = await this.#of(tenant);
     const { document: before, status } = await drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
@@ -228,7 +231,7 @@ export class EditorSessionService {
   /** Refusals: `LimitExceeded`. */
   async checkUpload(tenant: Tenant): Promise<void> {
     const { draftId, uploads } = await this.#of(tenant);
-    if ((await this.drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
+    if ((await this.needs.drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
     if (uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
   }
 
@@ -239,7 +242,7 @@ export class EditorSessionService {
 
   /** As `Drafts.send`. */
   async send(tenant: Tenant): Promise<readonly MadeDocument[]> {
-    return this.drafts.send(tenant, (await this.#of(tenant)).draftId);
+    return this.needs.drafts.send(tenant, (await this.#of(tenant)).draftId);
   }
 
   async close(tenant: Tenant): Promise<void> {

@@ -101,15 +101,17 @@ export class Templates {
   readonly #records: Records<typeof TEMPLATE>;
 
   constructor(
-    private readonly runtime: RecordRuntime,
-    private readonly order: OrderNumbers,
-    private readonly uploads: Uploads,
-    private readonly directory: DocumentDirectory,
-    private readonly creation: DocumentCreation,
-    private readonly generations: Generations,
-    private readonly folderRights: Pick<FolderRightsReader, 'isRestricted'>,
+    private readonly needs: {
+      readonly runtime: RecordRuntime;
+      readonly order: OrderNumbers;
+      readonly uploads: Uploads;
+      readonly directory: DocumentDirectory;
+      readonly creation: DocumentCreation;
+      readonly generations: Generations;
+      readonly folderRights: Pick<FolderRightsReader, 'isRestricted'>;
+    },
   ) {
-    this.#records = new Records(runtime, {
+    this.#records = new Records(needs.runtime, {
       kind: TEMPLATE,
       notFound: 'TemplateNotFound',
       list: { view: 'templates', most: 1_000, items: 'templates' },
@@ -150,7 +152,7 @@ export class Templates {
     const made = await this.#records.create(tenant, seed, async () => {
       const content = await contentOf();
       const { organizationId, ...made } = this.#records.origin(tenant);
-      const { order } = this.order.next();
+      const { order } = this.needs.order.next();
       return { organizationId, ...made, order, versions: [{ ...content, version: 1, ...made }] };
     });
     return itemOf(made, newestOf(made));
@@ -162,7 +164,7 @@ export class Templates {
     id: DocumentId,
     { name, ...settings }: Omit<TemplateOfDocument, 'documentId'>,
   ): Promise<NewTemplate> {
-    const { context } = await documentOf(this.directory, tenant, id);
+    const { context } = await documentOf(this.needs.directory, tenant, id);
     // Neither files that were merged into an envelope with their signatures nor those that participants attached.
     const given = context.attachments.filter(
       ({ signatures, fieldId }) => signatures === undefined && fieldId === undefined,
@@ -174,7 +176,7 @@ export class Templates {
     const { folderId } = context;
     // Whom the folder hides the document from must not find its content in the template.
     const isRestricted =
-      folderId !== null && (await this.folderRights.isRestricted(tenant.organization.id, folderId));
+      folderId !== null && (await this.needs.folderRights.isRestricted(tenant.organization.id, folderId));
     const uploads = { file: file.id, attachments };
     const sent = { ...requestOfDocument(context, uploads), ...(isRestricted && { folderId }) };
     return { name: name?.trim() || context.name, ...settings, document: { read: requestOf(sent), sent } };
@@ -182,7 +184,7 @@ export class Templates {
 
   /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */
   async #uploadOf({ organization, application }: Tenant, file: FileEntry): Promise<StoredUpload> {
-    const { ids, clock } = this.runtime;
+    const { ids, clock } = this.needs.runtime;
     const { name, contentType, isPdf, blob, md5 } = file;
     const upload: StoredUpload = {
       id: ids.uuid() as UploadId,
@@ -195,13 +197,13 @@ export class Templates {
       createdAt: clock.now(),
       ...(isPdf && { isPdf }),
     };
-    await this.uploads.restore(upload);
+    await this.needs.uploads.restore(upload);
     return upload;
   }
 
   /** Paths with a ticket from which the files of the newest version can be read, by upload id. */
   async locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
-    return this.uploads.locationsOf(newestOf(await this.#records.existing(tenant, id)).uploads);
+    return this.needs.uploads.locationsOf(newestOf(await this.#records.existing(tenant, id)).uploads);
   }
 
   /** @param version null = the newest. Refusals: `TemplateVersionNotFound`. */
@@ -245,7 +247,7 @@ export class Templates {
     seed?: string,
   ): Promise<readonly MadeDocument[]> {
     const { template, request } = await this.#use(tenant, id, given);
-    return this.creation.create(tenant, withPeople(request, given), seed, { template });
+    return this.needs.creation.create(tenant, withPeople(request, given), seed, { template });
   }
 
   /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */
@@ -255,7 +257,12 @@ export class Templates {
     request: TemplateGeneration,
     seed?: string,
   ): Promise<GenerationView> {
-    return this.generations.createOfTemplate(tenant, await this.#use(tenant, id, request), request, seed);
+    return this.needs.generations.createOfTemplate(
+      tenant,
+      await this.#use(tenant, id, request),
+      request,
+      seed,
+    );
   }
 
   /** Reads and checks a table; makes nothing. Refusals and parameters as of `Generations.preview`. */
@@ -265,7 +272,7 @@ export class Templates {
     { dataFile, ...given }: TemplateReplacements & Pick<TemplateGeneration, 'dataFile'>,
     chosen?: readonly string[],
   ): Promise<TablePreview> {
-    return this.generations.preview(tenant, await this.#use(tenant, id, given), dataFile, chosen);
+    return this.needs.generations.preview(tenant, await this.#use(tenant, id, given), dataFile, chosen);
   }
 
   /**
@@ -275,9 +282,15 @@ export class Templates {
   async generateWith(
     tenant: Tenant,
     id: string,
-    given: TemplateReplacements & Pick<TemplateGeneration, 'dataFile'>,
-    chosen: readonly string[],
-    seed?: string,
+    {
+      given,
+      chosen,
+      seed,
+    }: {
+      readonly given: TemplateReplacements & Pick<TemplateGeneration, 'dataFile'>;
+      readonly chosen: readonly string[];
+      readonly seed?: string | undefined;
+    },
   ): Promise<GenerationView> {
     const { given: read, table, columns } = await this.preview(tenant, id, given, chosen);
     const isSame = read.columns.every((name, at) => name === columns[at]);
@@ -292,9 +305,9 @@ export class Templates {
     { columns, rows }: TablePreview['table'],
   ): Promise<TemplateGeneration['dataFile']> {
     const file = { name: 'table.json', contentType: 'application/json' };
-    const sink = await this.uploads.open();
+    const sink = await this.needs.uploads.open();
     await sink.write(Buffer.from(JSON.stringify([columns, ...rows])));
-    const { id } = await this.uploads.accept(tenant, sink, file);
+    const { id } = await this.needs.uploads.accept(tenant, sink, file);
     return { ...file, id };
   }
 
@@ -302,8 +315,8 @@ export class Templates {
   async #use(tenant: Tenant, id: string, given: TemplateReplacements): Promise<TemplateInUse> {
     const template = await this.#records.existing(tenant, id);
     const { version, document, expirationDays, uploads } = versionOf(template, given.version);
-    await this.uploads.restoreAll(uploads);
-    const at = this.runtime.clock.now();
+    await this.needs.uploads.restoreAll(uploads);
+    const at = this.needs.runtime.clock.now();
     const request = withProperties(requestOf(document), expirationDays, given, at);
     return { template: { id: template.id, version }, request, uploads };
   }
@@ -322,9 +335,9 @@ export class Templates {
       throw new PortalRefusal('LimitExceeded', `A template may have ${MAX_CONTENT_LENGTH} characters.`);
     const roles = rolesOf(read.flowActions);
     const uploadIds = uploadIdsOf(read);
-    await this.uploads.restoreAll(earlier.filter((upload) => uploadIds.has(upload.id)));
-    await this.creation.check(tenant, withStandIns(read, roles));
-    const uploads = await this.uploads.findUploads(tenant.organization.id, uploadIds);
+    await this.needs.uploads.restoreAll(earlier.filter((upload) => uploadIds.has(upload.id)));
+    await this.needs.creation.check(tenant, withStandIns(read, roles));
+    const uploads = await this.needs.uploads.findUploads(tenant.organization.id, uploadIds);
     return { name: cleanName(name), description, expirationDays, document: sent, roles, uploads };
   }
 }

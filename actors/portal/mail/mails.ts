@@ -180,9 +180,7 @@ export const mailDefinition = defineActor(MAIL, {
 export async function messagesSince(
   store: Pick<ServiceRuntime['store'], 'rows'>,
   organization: OrganizationId,
-  phone: string,
-  time: Millis,
-  most: number,
+  { phone, time, most }: { readonly phone: string; readonly time: Millis; readonly most: number },
 ): Promise<readonly Millis[]> {
   const prefix = [organization, phone];
   const rows = await store.rows({ view: 'messages', prefix, after: [...prefix, time], limit: most });
@@ -193,9 +191,15 @@ export async function messagesSince(
 export async function isAmongFirst(
   store: Pick<ServiceRuntime['store'], 'rows'>,
   id: string,
-  { organizationId, createdAt }: Pick<MailContext, 'organizationId' | 'createdAt'>,
-  phone: string,
-  most: number,
+  {
+    mailContext: { organizationId, createdAt },
+    phone,
+    most,
+  }: {
+    readonly mailContext: Pick<MailContext, 'organizationId' | 'createdAt'>;
+    readonly phone: string;
+    readonly most: number;
+  },
 ): Promise<boolean> {
   const prefix = [organizationId, phone];
   const after = [...prefix, createdAt - 24 * 3_600_000];

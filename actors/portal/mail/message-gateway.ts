@@ -50,7 +50,7 @@ export async function sendMessage(
   if (options.clock.now() >= context.createdAt + CODE_DELIVERY_TIMEOUT_MS)
     throw new MailFailure('message.gateway', 'The code is no longer valid.', true);
   const code = codeOf(request, codeFor);
-  const body = JSON.stringify(bodyOf(id, code, request, context, organization));
+  const body = JSON.stringify(bodyOf(id, code, request, { createdAt: context.createdAt, organization }));
   const { attempt, outcome } = await attemptWebhook(
     { ...gateway, authType: 'NoAuth', token: null, fromOperator: true },
     { id, sequence: 1, body },
@@ -68,8 +68,10 @@ function bodyOf(
   id: string,
   code: string,
   { message, document }: MailRequest & Required<Pick<MailRequest, 'message'>>,
-  { createdAt }: Pick<MailContext, 'createdAt'>,
-  { name, language }: MailRenderingOptions['organization'],
+  {
+    createdAt,
+    organization: { name, language },
+  }: Pick<MailContext, 'createdAt'> & Pick<MailRenderingOptions, 'organization'>,
 ) {
   const minutes = CODE_DELIVERY_TIMEOUT_MS / 60_000;
   // Of the document nothing is said: whoever makes one chooses its name, and could send any text to any telephone.

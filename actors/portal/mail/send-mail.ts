@@ -157,12 +157,22 @@ export function sendMailHandler({
         if ('message' in content && content.message !== undefined) {
           const options = { gateway, organization, codeFor, caller, clock, signal };
           const { message } = content;
-          if (!(await isAmongFirst(store, actor.id, mail.context, message.phone, MAX_MESSAGES_PER_DAY)))
+          if (
+            !(await isAmongFirst(store, actor.id, {
+              mailContext: mail.context,
+              phone: message.phone,
+              most: MAX_MESSAGES_PER_DAY,
+            }))
+          )
             throw new MailFailure('message.limit', 'Too many codes were sent to this number today.', true);
           const perDay = gateway?.perDay;
           if (
             perDay !== undefined &&
-            !(await isAmongFirst(store, actor.id, mail.context, ALL_PHONES, perDay))
+            !(await isAmongFirst(store, actor.id, {
+              mailContext: mail.context,
+              phone: ALL_PHONES,
+              most: perDay,
+            }))
           )
             throw new MailFailure('message.limit', 'The organization has sent too many codes today.', true);
           const reply = await sendMessage(actor.id, { ...content, message }, mail.context, options);

@@ -60,38 +60,42 @@ export class Renditions {
   readonly #cached = new LRUCache<string, Promise<BlobRef>>({ max: CACHE_SIZE });
 
   constructor(
-    private readonly documents: DocumentReader,
-    private readonly described: DescribedFiles,
-    private readonly pool: Pick<SigningPool, 'run'>,
-    private readonly blobs: Blobs,
-    private readonly tickets: Tickets,
-    private readonly clock: Pick<Clock, 'now'>,
-    /** Without a slash at its end. */
-    private readonly publicUrl: () => string,
-    private readonly languageOf: LanguageOf,
-    private readonly history: Pick<DocumentHistory, 'page'>,
+    private readonly needs: {
+      readonly documents: DocumentReader;
+      readonly described: DescribedFiles;
+      readonly pool: Pick<SigningPool, 'run'>;
+      readonly blobs: Blobs;
+      readonly tickets: Tickets;
+      readonly clock: Pick<Clock, 'now'>;
+      /** Without a slash at its end. */
+      readonly publicUrl: () => string;
+      readonly languageOf: LanguageOf;
+      readonly history: Pick<DocumentHistory, 'page'>;
+    },
   ) {}
 
   /** Refusals: those of `documentOf` and `assertAvailable`. */
   async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
-    return this.fileOf(await documentOf(this.documents, tenant, id), type);
+    return this.fileOf(await documentOf(this.needs.documents, tenant, id), type);
   }
 
   /** Refusals: those of `documentOf`, `AttachmentNotFound`. */
   async attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
-    const { context } = await documentOf(this.documents, tenant, id);
-    return attachmentFile(this.blobs, context.attachments, attachmentId);
+    const { context } = await documentOf(this.needs.documents, tenant, id);
+    return attachmentFile(this.needs.blobs, context.attachments, attachmentId);
   }
 
   /** A path with a ticket, of one hour by default. Refusals: as `content`. */
   async contentTicket(
     tenant: Tenant,
     id: DocumentId,
-    type: DownloadType,
-    preview: boolean,
-    lifetime?: Millis,
+    {
+      type,
+      preview,
+      lifetime,
+    }: { readonly type: DownloadType; readonly preview: boolean; readonly lifetime?: Millis | undefined },
   ): Promise<string> {
-    const { documents, tickets, clock } = this;
+    const { documents, tickets, clock } = this.needs;
     available(await documentOf(documents, tenant, id), type);
     const claims = [id, type, preview ? 'inline' : 'attachment'];
     return `/api/documents/${id}/download?ticket=${tickets.issue('download', claims, clock.now(), lifetime)}`;
@@ -99,15 +103,15 @@ export class Renditions {
 
   /** As `contentTicket`, for a page that draws a PDF; undefined for other files. */
   async previewTicket(tenant: Tenant, id: DocumentId, lifetime: Millis): Promise<string | undefined> {
-    const { context } = await documentOf(this.documents, tenant, id);
+    const { context } = await documentOf(this.needs.documents, tenant, id);
     return documentType(context) === PDF
-      ? this.contentTicket(tenant, id, 'Original', true, lifetime)
+      ? this.contentTicket(tenant, id, { type: 'Original', preview: true, lifetime })
       : undefined;
   }
 
   /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */
   async ticketContent(ticket: string): Promise<TicketFile> {
-    const { documents, tickets, clock } = this;
+    const { documents, tickets, clock } = this.needs;
     const read = tickets.read('download', ticket, clock.now());
     const [claimed, named, disposition] = read?.expired === false ? read.claims : [];
     const id = parsePortalId('DocumentId', claimed ?? '');
@@ -120,7 +124,7 @@ export class Renditions {
   /** Refusals: those of `assertAvailable`. */
   async fileOf(document: ReadDocument, type: DownloadType): Promise<StoredFile> {
     available(document, type);
-    const { blobs } = this;
+    const { blobs } = this.needs;
     const { file, format, current, signatures } = document.context;
     if (type === 'Original') return blobs.file(file.blob, file.name, documentType(document.context));
     if (type === 'Signatures') {
@@ -132,7 +136,7 @@ export class Renditions {
   }
 
   async #rendition({ state, context }: ReadDocument, type: RenderedType): Promise<BlobRef> {
-    const { described, languageOf, publicUrl } = this;
+    const { described, languageOf, publicUrl } = this.needs;
     const model = renditionModelOf({
       type,
       state,
@@ -148,7 +152,7 @@ export class Renditions {
       .digest('hex');
     for (let cached = this.#cached.get(key); cached !== undefined; cached = this.#cached.get(key)) {
       const blob = await cached.catch(() => undefined);
-      if (blob !== undefined && (await this.blobs.touch(blob))) return blob;
+      if (blob !== undefined && (await this.needs.blobs.touch(blob))) return blob;
       if (this.#cached.get(key) === cached) this.#cached.delete(key);
     }
     return this.#cacheRendition(key, () => this.#draw(context, model, original));
@@ -158,7 +162,7 @@ export class Renditions {
   async #trail(id: DocumentId, type: RenderedType): Promise<Pick<RenditionModel, 'trail' | 'trailOmitted'>> {
     if (type !== 'SignaturesManifest' && type !== 'PrinterFriendlyVersion')
       return { trail: [], trailOmitted: 0 };
-    const { items } = await this.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
+    const { items } = await this.needs.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
     const shown = items.flatMap(({ type: recorded, date: at, by, ipAddress, userAgent }) => {
       const type = RENDITION_EVENT_TYPES.find((one) => one === recorded);
       return type === undefined ? [] : [{ type, at, by, ipAddress, userAgent }];
@@ -183,7 +187,7 @@ export class Renditions {
     model: RenditionModel,
     original: BlobRef | null,
   ): Promise<BlobRef> {
-    const { pool, blobs } = this;
+    const { pool, blobs } = this.needs;
     const images = [...new Set(model.marks.flatMap(({ image }) => (image === null ? [] : [image])))];
     const output = blobs.temporaryPath();
     const task = {

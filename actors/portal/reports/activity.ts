@@ -84,7 +84,7 @@ export class Activity implements OperatorActivity {
   async activity(window: Millis, intervals: number): Promise<PortalActivity> {
     const { store, clock, organizations } = this;
     const since = clock.now() - window;
-    const count = new RangeReader(store, clock, since, window, intervals);
+    const count = new RangeReader({ store, clock, since, window, intervals });
     const series = () => new Array<number>(intervals).fill(0);
     const increment = (counts: number[], at: number) => {
       counts[at] = (counts[at] ?? 0) + 1;
@@ -153,18 +153,20 @@ class RangeReader {
   readonly incomplete = new Set<ActivitySort>();
 
   constructor(
-    private readonly store: Pick<ActorStore, 'rows'>,
-    private readonly clock: Pick<Clock, 'elapsed'>,
-    private readonly since: Millis,
-    window: Millis,
-    private readonly intervals: number,
+    private readonly needs: {
+      readonly store: Pick<ActorStore, 'rows'>;
+      readonly clock: Pick<Clock, 'elapsed'>;
+      readonly since: Millis;
+      readonly window: Millis;
+      readonly intervals: number;
+    },
   ) {
-    this.#interval = window / intervals;
-    this.#end = clock.elapsed() + DEADLINE_MS;
+    this.#interval = needs.window / needs.intervals;
+    this.#end = needs.clock.elapsed() + DEADLINE_MS;
   }
 
   async read({ sort, timeOf, add, ...range }: Range): Promise<void> {
-    const { store, clock } = this;
+    const { store, clock } = this.needs;
     let after: Row['key'] | undefined;
     for (let read = 0; read < MAX_ROWS && clock.elapsed() < this.#end; read += READ_AT_ONCE) {
       const rows = await store.rows({
@@ -174,9 +176,9 @@ class RangeReader {
         ...(after && { after }),
       });
       for (const row of rows) {
-        const at = Math.floor((timeOf(row) - this.since) / this.#interval);
+        const at = Math.floor((timeOf(row) - this.needs.since) / this.#interval);
         if (at < 0) return;
-        add(Math.min(at, this.intervals - 1), row);
+        add(Math.min(at, this.needs.intervals - 1), row);
       }
       if (rows.length < READ_AT_ONCE) return;
       after = rows.at(-1)?.key;

@@ -116,7 +116,11 @@ function applied(op: Op, { attributes, filter }: Path, given: unknown, resource:
   const isRemoval = op === 'remove' || given === null;
   if (attribute.multi) {
     const values = Array.isArray(before) ? (before as readonly ScimObject[]) : [];
-    return withValue(resource, name, listAfter(isRemoval ? 'remove' : op, attributes, filter, given, values));
+    return withValue(
+      resource,
+      name,
+      listAfter(isRemoval ? 'remove' : op, attributes, { filter, given, values }),
+    );
   }
   if (below.length > 0) {
     const inner = applied(op, { attributes: below }, given, isObject(before) ? before : {});
@@ -130,9 +134,11 @@ function applied(op: Op, { attributes, filter }: Path, given: unknown, resource:
 function listAfter(
   op: Op,
   [list, sub]: Path['attributes'],
-  filter: Path['filter'],
-  given: unknown,
-  values: readonly ScimObject[],
+  {
+    filter,
+    given,
+    values,
+  }: { readonly filter: Path['filter']; readonly given: unknown; readonly values: readonly ScimObject[] },
 ): readonly ScimObject[] {
   if (list === undefined) return values;
   if (filter === undefined && sub === undefined) {

@@ -102,18 +102,32 @@ export class Provisioning {
       : this.#createGroup(organization, attributes);
   }
 
-  replace(organization: OrganizationId, type: ResourceType, id: string, given: object, expected: Expected) {
-    return this.#change(organization, type, id, expected, (before) => {
-      const { active } = before;
-      // Who is deactivated stays so unless the request says otherwise.
-      return { ...(active !== undefined && { active }), ...readResource(type, given, MAX_GROUP_MEMBERS) };
+  replace(
+    organization: OrganizationId,
+    type: ResourceType,
+    { id, given, expected }: { readonly id: string; readonly given: object; readonly expected: Expected },
+  ) {
+    return this.#change(organization, type, {
+      id,
+      expected,
+      change: (before) => {
+        const { active } = before;
+        // Who is deactivated stays so unless the request says otherwise.
+        return { ...(active !== undefined && { active }), ...readResource(type, given, MAX_GROUP_MEMBERS) };
+      },
     });
   }
 
-  patch(organization: OrganizationId, type: ResourceType, id: string, given: object, expected: Expected) {
-    return this.#change(organization, type, id, expected, (before) =>
-      patched(type, before, given, MAX_GROUP_MEMBERS),
-    );
+  patch(
+    organization: OrganizationId,
+    type: ResourceType,
+    { id, given, expected }: { readonly id: string; readonly given: object; readonly expected: Expected },
+  ) {
+    return this.#change(organization, type, {
+      id,
+      expected,
+      change: (before) => patched(type, before, given, MAX_GROUP_MEMBERS),
+    });
   }
 
   async remove(
@@ -142,9 +156,7 @@ export class Provisioning {
   #change(
     organization: OrganizationId,
     type: ResourceType,
-    id: string,
-    expected: Expected,
-    change: Change,
+    { id, expected, change }: { readonly id: string; readonly expected: Expected; readonly change: Change },
   ): Promise<ScimResource> {
     return again(async () => {
       const before = await this.get(organization, type, id);
@@ -242,7 +254,7 @@ export class Provisioning {
       if (!Array.isArray(members) || !members.some(({ value }) => value === userId)) continue;
       const value = [{ value: userId }];
       const removal = { Operations: [{ op: 'remove', path: 'members', value }] };
-      await this.patch(organization, GROUP, group.id, removal, undefined);
+      await this.patch(organization, GROUP, { id: group.id, given: removal, expected: undefined });
     }
   }
 

@@ -37,10 +37,17 @@ const READABLE: ReadonlySet<DocumentState> = new Set(['Pending', 'FlowConcluded'
 export async function observerPage(
   system: Pick<ActorSystem, 'read'>,
   directory: DocumentDirectory,
-  links: SigningLinks,
-  tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>,
-  key: string,
-  text: string,
+  {
+    links,
+    tenants,
+    key,
+    text,
+  }: {
+    readonly links: SigningLinks;
+    readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>;
+    readonly key: string;
+    readonly text: string;
+  },
 ): Promise<SigningPageView> {
   const observed = await observedOf(directory, links, key, text);
   if (observed === undefined) return { state: 'unknown', embedOrigins: [] };

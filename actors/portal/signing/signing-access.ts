@@ -206,11 +206,17 @@ export function assertRead(
 export function evidenceOf(
   call: SigningCall,
   origin: RequestOrigin,
-  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset' | 'reading'> & {
-    readonly values?: readonly FilledValue[] | undefined;
+  {
+    signing,
+    confirmedCodes: { kinds, appSince, passkeySince },
+    at,
+  }: {
+    readonly signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset' | 'reading'> & {
+      readonly values?: readonly FilledValue[] | undefined;
+    };
+    readonly confirmedCodes: ConfirmedCodes;
+    readonly at: Millis;
   },
-  { kinds, appSince, passkeySince }: ConfirmedCodes,
-  at: Millis,
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
   const { context, user, application, turn } = call;
   const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))

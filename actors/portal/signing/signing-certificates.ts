@@ -71,19 +71,21 @@ const DIGEST_NAMES = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' }
 
 export class CertificateSigning {
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly pool: SigningPool,
-    private readonly blobs: Blobs,
-    private readonly directory: DocumentDirectory,
-    private readonly waits: StepWaits,
-    private readonly tickets: Tickets,
-    private readonly uploads: Pick<Uploads, 'findUpload'>,
-    /** Whose level and authorities are used. */
-    private readonly sealProfile: string,
-    /** `Portal:AllowUnprovenCertificates`. */
-    private readonly allowUnproven: boolean,
-    private readonly languageOf: LanguageOf,
-    private readonly early: EarlySignatures,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly pool: SigningPool;
+      readonly blobs: Blobs;
+      readonly directory: DocumentDirectory;
+      readonly waits: StepWaits;
+      readonly tickets: Tickets;
+      readonly uploads: Pick<Uploads, 'findUpload'>;
+      /** Whose level and authorities are used. */
+      readonly sealProfile: string;
+      /** `Portal:AllowUnprovenCertificates`. */
+      readonly allowUnproven: boolean;
+      readonly languageOf: LanguageOf;
+      readonly early: EarlySignatures;
+    },
   ) {}
 
   /**
@@ -105,8 +107,12 @@ export class CertificateSigning {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
     assertTurn(call);
-    const id = this.runtime.ids.uuid();
-    const filledIn = await valuesOf(call, fieldValues, this.runtime, this.uploads, this.blobs);
+    const id = this.needs.runtime.ids.uuid();
+    const filledIn = await valuesOf(call, fieldValues, {
+      runtime: this.needs.runtime,
+      uploads: this.needs.uploads,
+      blobs: this.needs.blobs,
+    });
     const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
     return this.#started(document, call, id, { der: certificate.toString('base64') });
   }
@@ -125,8 +131,8 @@ export class CertificateSigning {
         return rejected(verdict);
       }
       assertHolder(call, identifiers);
-      const { system, clock } = this.runtime;
-      const { tickets } = this;
+      const { system, clock } = this.needs.runtime;
+      const { tickets } = this.needs;
       const message = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
       await sendToDocument(system, call.context.id, message, wrongStatus);
       const isSmall = Buffer.byteLength(begun.toBeSigned, 'base64') <= MAX_TO_SIGN_BYTES;
@@ -146,8 +152,8 @@ export class CertificateSigning {
 
   /** Claims of a token. Refusals: `InvalidTicket`, `DocumentIsDeleted`. */
   async startedBy(key: string, token: string): Promise<SigningCall> {
-    const { clock } = this.runtime;
-    const { tickets, directory } = this;
+    const { clock } = this.needs.runtime;
+    const { tickets, directory } = this.needs;
     const [documentId] = tickets.read('certificate', token, clock.now())?.claims ?? [];
     const document = documentId && (await directory.byId(documentId as DocumentId));
     if (!document || document.context.key !== foldedKey(key)) throw new PortalRefusal('InvalidTicket');
@@ -157,8 +163,8 @@ export class CertificateSigning {
 
   /** @param application that completes it; undefined = the one that started it. Refusals: `InvalidTicket`. */
   startedFor(document: ReadDocument, token: string, application?: AuthenticatingApplication): SigningCall {
-    const { clock } = this.runtime;
-    const { tickets } = this;
+    const { clock } = this.needs.runtime;
+    const { tickets } = this.needs;
     const { context } = document;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
@@ -199,8 +205,8 @@ export class CertificateSigning {
     origin: RequestOrigin,
     of?: SigningCall['turn'],
   ): Promise<CompletedSignature> {
-    const { system, clock, faults } = this.runtime;
-    const { tickets } = this;
+    const { system, clock, faults } = this.needs.runtime;
+    const { tickets } = this.needs;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
     if (!ticket || ticket.expired || documentId !== call.context.id || id === undefined)
@@ -218,12 +224,16 @@ export class CertificateSigning {
       type: 'COMPLETE',
       id,
       value: signature.toString('base64'),
-      ...evidenceOf(owner, origin, { values: reservation.values, reading }, { kinds: [] }, clock.now()),
+      ...evidenceOf(owner, origin, {
+        signing: { values: reservation.values, reading },
+        confirmedCodes: { kinds: [] },
+        at: clock.now(),
+      }),
       isQuiet: disableNotifications === true,
     } as const;
     const success = { success: true, validationResults: resultsView(GOOD) };
     const promise = async () => {
-      const waiting = whenSettled(this.waits, call.context.id, id, SIGNING_TIMEOUT_MS);
+      const waiting = whenSettled(this.needs.waits, call.context.id, id, SIGNING_TIMEOUT_MS);
       try {
         return { waiting, outcome: await system.send(documentAddress(call.context.id), message) };
       } catch (error) {
@@ -233,7 +243,7 @@ export class CertificateSigning {
     };
     // An ended document takes no signature, so none is made.
     const isOpen = call.state === 'Pending';
-    const promised = isOpen ? await this.early.add(call.context, message, promise) : await promise();
+    const promised = isOpen ? await this.needs.early.add(call.context, message, promise) : await promise();
     if (promised === true) return success;
     const { waiting, outcome } = promised;
     try {
@@ -258,8 +268,8 @@ export class CertificateSigning {
     call: SigningCall,
     { state, marks, values, application }: BegunReservation,
   ): Promise<CompletedSignature> {
-    const { ids } = this.runtime;
-    const { blobs } = this;
+    const { ids } = this.needs.runtime;
+    const { blobs } = this.needs;
     const id = ids.uuid();
     const same: SigningCall = { ...call, application: application ?? null };
     const document = await this.#reserve(same, id, { marks, ...(values !== undefined && { values }) });
@@ -284,8 +294,8 @@ export class CertificateSigning {
     id: string,
     given: Pick<Reservation, 'marks' | 'values'>,
   ): Promise<DocumentActor> {
-    const { system } = this.runtime;
-    const { directory } = this;
+    const { system } = this.needs.runtime;
+    const { directory } = this.needs;
     const documentId = call.context.id;
     if (call.context.format !== 'Cades') await this.#waitForFile(documentId);
     const outcome = await system.send(documentAddress(documentId), {
@@ -310,9 +320,9 @@ export class CertificateSigning {
 
   /** Waits for the signature that is being added, which would make this one necessary twice. */
   async #waitForFile(id: DocumentId): Promise<void> {
-    const { directory } = this;
-    await this.early.settled(id);
-    const change = this.waits.begin(documentAddress(id), isFileUnchanging, SIGNING_TIMEOUT_MS);
+    const { directory } = this.needs;
+    await this.needs.early.settled(id);
+    const change = this.needs.waits.begin(documentAddress(id), isFileUnchanging, SIGNING_TIMEOUT_MS);
     try {
       const now = await directory.byId(id);
       if (now !== undefined && !isFileUnchanging(now)) await change.actor;
@@ -327,7 +337,7 @@ export class CertificateSigning {
     id: string,
     certificate: BeginSigningTask['certificate'],
   ): Promise<PortalResults['portal.begin']> {
-    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this;
+    const { pool, blobs, sealProfile, allowUnproven, languageOf } = this.needs;
     const reservation = context.reservations.find((one) => one.id === id);
     if (reservation === undefined) throw new PortalRefusal('ServiceBusy');
     const { signingTime } = reservation;
@@ -365,7 +375,7 @@ export class CertificateSigning {
   }
 
   async #cancelReservation(documentId: DocumentId, id: string): Promise<void> {
-    await this.runtime.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
+    await this.needs.runtime.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
   }
 }
 

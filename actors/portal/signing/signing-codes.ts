@@ -240,10 +240,14 @@ export class SigningCodes {
     const now = clock.now();
     const { organizationId } = document;
     const since = now - DAY;
-    const sent = await messagesSince(store, organizationId, message.phone, since, MAX_MESSAGES_PER_DAY);
+    const sent = await messagesSince(store, organizationId, {
+      phone: message.phone,
+      time: since,
+      most: MAX_MESSAGES_PER_DAY,
+    });
     if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY - now);
     const most = this.messagesPerDay;
-    const all = await messagesSince(store, organizationId, ALL_PHONES, since, most);
+    const all = await messagesSince(store, organizationId, { phone: ALL_PHONES, time: since, most });
     if (all.length >= most)
       throw tooMany(
         (all[0] ?? now) + DAY - now,

@@ -54,9 +54,15 @@ const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 export async function valuesOf(
   call: Pick<SigningCall, 'action' | 'context' | 'turn' | 'isByTicket'>,
   given: NonNullable<ElectronicSigning['fieldValues']> = {},
-  runtime: Pick<ServiceRuntime, 'clock' | 'ids'>,
-  uploads: Pick<Uploads, 'findUpload'>,
-  blobs: Pick<Blobs, 'localPath'>,
+  {
+    runtime,
+    uploads,
+    blobs,
+  }: {
+    readonly runtime: Pick<ServiceRuntime, 'clock' | 'ids'>;
+    readonly uploads: Pick<Uploads, 'findUpload'>;
+    readonly blobs: Pick<Blobs, 'localPath'>;
+  },
 ): Promise<{ readonly values?: readonly FilledValue[] }> {
   const { fields = [] } = call.action;
   const entries = new Map<string, FileEntry>();
@@ -65,7 +71,7 @@ export async function valuesOf(
     if (type !== 'Attachment') continue;
     const upload = Object.hasOwn(given, name) ? given[name] : undefined;
     delete texts[name];
-    const entry = await uploaded(call, name, upload, uploads, blobs);
+    const entry = await uploaded(call, name, { given: upload, uploads, blobs });
     if (entry === undefined) continue;
     entries.set(name, entry);
     texts[name] = entry.name;
@@ -94,9 +100,15 @@ function attachmentOf(
 async function uploaded(
   call: Pick<SigningCall, 'context' | 'turn' | 'isByTicket'>,
   field: string,
-  given: unknown,
-  uploads: Pick<Uploads, 'findUpload'>,
-  blobs: Pick<Blobs, 'localPath'>,
+  {
+    given,
+    uploads,
+    blobs,
+  }: {
+    readonly given: unknown;
+    readonly uploads: Pick<Uploads, 'findUpload'>;
+    readonly blobs: Pick<Blobs, 'localPath'>;
+  },
 ): Promise<FileEntry | undefined> {
   if (given === undefined || given === null || given === '') return undefined;
   if (typeof given !== 'string') throw wrongFields([[field, 'The value must be the id of an upload.']]);

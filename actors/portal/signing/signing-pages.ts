@@ -50,9 +50,7 @@ function isMailed(
 async function mailNewLink(
   runtime: ServiceRuntime,
   directory: DocumentDirectory,
-  links: SigningLinks,
-  key: string,
-  text: string,
+  { links, key, text }: { readonly links: SigningLinks; readonly key: string; readonly text: string },
 ): Promise<void> {
   const ticket = links.parse(text);
   const document = ticket && (await directory.byId(ticket.documentId));
@@ -84,20 +82,27 @@ type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManif
 
 export class SigningPages {
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly blobs: Blobs,
-    private readonly directory: DocumentDirectory,
-    private readonly links: SigningLinks,
-    private readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>,
-    private readonly contents: Pick<Renditions, 'fileOf'>,
-    private readonly authenticators: Authenticators,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly blobs: Blobs;
+      readonly directory: DocumentDirectory;
+      readonly links: SigningLinks;
+      readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>;
+      readonly contents: Pick<Renditions, 'fileOf'>;
+      readonly authenticators: Authenticators;
+    },
   ) {}
 
   /** Of a participant or an observer. Read-only for all callers. */
   async page(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {
-    const { links, directory, tenants, runtime } = this;
+    const { links, directory, tenants, runtime } = this.needs;
     if (links.parseObserver(text) !== undefined)
-      return observerPage(this.runtime.system, this.directory, this.links, this.tenants, key, text);
+      return observerPage(this.needs.runtime.system, this.needs.directory, {
+        links: this.needs.links,
+        tenants: this.needs.tenants,
+        key,
+        text,
+      });
     const ticket = links.parse(text);
     const document = ticket && (await directory.byId(ticket.documentId));
     if (!ticket || !document || document.context.key !== foldedKey(key))
@@ -134,13 +139,17 @@ export class SigningPages {
       ...(named?.user.email &&
         ticket.application === null &&
         !ticket.expired && {
-          visit: await visitOf(runtime.store, directory, links, context, {
-            name: named.user.name,
-            identifier: named.user.identifier,
-            email: named.user.email,
-            ticket,
-            origin,
-            now: runtime.clock.now(),
+          visit: await visitOf(runtime.store, directory, {
+            links,
+            sent: context,
+            visitor: {
+              name: named.user.name,
+              identifier: named.user.identifier,
+              email: named.user.email,
+              ticket,
+              origin,
+              now: runtime.clock.now(),
+            },
           }),
         }),
     };
@@ -152,7 +161,7 @@ export class SigningPages {
     needsEmailCode: boolean,
     state: SigningPageView['state'],
   ): Promise<NonNullable<SigningPageView['action']>> {
-    const { authenticators } = this;
+    const { authenticators } = this.needs;
     const codes = await codesToAsk({ context, ...named, needsEmailCode }, authenticators);
     const owner = appOwner(context, named.user);
     if (state !== 'ready' || owner === undefined) return pageAction(named, codes, {});
@@ -172,7 +181,11 @@ export class SigningPages {
    * `NEW_LINK_INTERVAL_MS`. Refusals: `InvalidTicket`, also for a link that was not mailed.
    */
   requestLink(key: string, ticket: string): Promise<void> {
-    return mailNewLink(this.runtime, this.directory, this.links, key, ticket);
+    return mailNewLink(this.needs.runtime, this.needs.directory, {
+      links: this.needs.links,
+      key,
+      text: ticket,
+    });
   }
 
   /**
@@ -180,7 +193,7 @@ export class SigningPages {
    * whether that is so: the caller is not to wait.
    */
   async requestLinkTo(key: string, emailAddress: string): Promise<void> {
-    const { directory, runtime } = this;
+    const { directory, runtime } = this.needs;
     try {
       const document = await documentByKey(directory, undefined, key);
       const { context, state } = document;
@@ -198,7 +211,7 @@ export class SigningPages {
   /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
   async pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile> {
     const { context } = await this.#readable(key, ticket);
-    return attachmentFile(this.blobs, publicAttachments(context.attachments), attachmentId);
+    return attachmentFile(this.needs.blobs, publicAttachments(context.attachments), attachmentId);
   }
 
   /** The file to show: the newest version. Refusals: `InvalidTicket`; for observers also of documents that ended without conclusion. */
@@ -207,7 +220,7 @@ export class SigningPages {
     const { current, file, format, signatures } = context;
     const isSigned = signatures === null && hasSignature(context);
     const { fileName } = isSigned ? signedName(file.name, format) : { fileName: file.name };
-    return this.blobs.file(current, fileName, documentType(context));
+    return this.needs.blobs.file(current, fileName, documentType(context));
   }
 
   /**
@@ -222,9 +235,9 @@ export class SigningPages {
   ): Promise<StoredFile> {
     const call = await this.#readable(key, ticket);
     if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
-    const file = await this.contents.fileOf(call, type);
+    const file = await this.needs.contents.fileOf(call, type);
     const principal = participantPrincipal(call.user, origin);
-    await recordAction(this.runtime, call, { action: 'downloaded', principal, detail: type });
+    await recordAction(this.needs.runtime, call, { action: 'downloaded', principal, detail: type });
     return file;
   }
 
@@ -233,9 +246,9 @@ export class SigningPages {
     key: string,
     ticket: string,
   ): Promise<ReadDocument & { readonly user: Participant; readonly isObserver: boolean }> {
-    const observed = await observedDocument(this.directory, this.links, key, ticket);
+    const observed = await observedDocument(this.needs.directory, this.needs.links, key, ticket);
     if (observed !== undefined) return { ...observed, isObserver: true };
-    const call = await signingCall({ by: 'ticket', key, ticket }, this.directory, this.links, {
+    const call = await signingCall({ by: 'ticket', key, ticket }, this.needs.directory, this.needs.links, {
       changes: false,
     });
     return { ...call, isObserver: false };

@@ -61,16 +61,18 @@ const MAX_HOLDERS = 100;
 
 export class Signing {
   constructor(
-    private readonly runtime: ServiceRuntime,
-    private readonly blobs: Blobs,
-    private readonly pool: Pick<SigningPool, 'run'>,
-    private readonly directory: DocumentDirectory,
-    private readonly early: EarlySignatures,
-    private readonly links: SigningLinks,
-    private readonly codes: SigningCodes,
-    private readonly uploads: Pick<Uploads, 'findUpload'>,
-    private readonly certificates: CertificateSigning,
-    private readonly fieldUploads: FieldUploads,
+    private readonly needs: {
+      readonly runtime: ServiceRuntime;
+      readonly blobs: Blobs;
+      readonly pool: Pick<SigningPool, 'run'>;
+      readonly directory: DocumentDirectory;
+      readonly early: EarlySignatures;
+      readonly links: SigningLinks;
+      readonly codes: SigningCodes;
+      readonly uploads: Pick<Uploads, 'findUpload'>;
+      readonly certificates: CertificateSigning;
+      readonly fieldUploads: FieldUploads;
+    },
   ) {}
 
   /**
@@ -82,7 +84,7 @@ export class Signing {
   ): Promise<void> {
     // The version that the caller saw is in the part of the body that is checked later.
     if (access.by === 'ticket') await this.#call(access, { changes: false });
-    else await this.certificates.startedBy(access.key, access.token);
+    else await this.needs.certificates.startedBy(access.key, access.token);
   }
 
   /**
@@ -92,7 +94,7 @@ export class Signing {
   async checkFieldUpload(access: ByTicket, field: string): Promise<void> {
     // The version that the participant has seen is compared at the signature.
     const call = await this.#call(access, { changes: false });
-    await this.fieldUploads.check(call, field);
+    await this.needs.fieldUploads.check(call, field);
   }
 
   /**
@@ -101,7 +103,7 @@ export class Signing {
    */
   acceptFieldUpload(access: ByTicket, field: string, sink: BlobSink, file: FieldFile): Promise<FieldUpload> {
     const call = () => this.#call(access, { changes: false });
-    return this.fieldUploads.accept(call, field, sink, file);
+    return this.needs.fieldUploads.accept(call, field, sink, file);
   }
 
   /** First of two steps of a signature with a certificate. */
@@ -110,7 +112,7 @@ export class Signing {
     request: Parameters<CertificateSigning['start']>[1],
   ): Promise<StartedSignature> {
     const call = await this.#call(access, { holder: holderOf(request.certificate) });
-    return this.certificates.start(call, request);
+    return this.needs.certificates.start(call, request);
   }
 
   /**
@@ -122,7 +124,7 @@ export class Signing {
     request: Quiet & { readonly token: string; readonly signature: Buffer },
     origin: RequestOrigin,
   ): Promise<CompletedSignature> {
-    const { certificates, directory } = this;
+    const { certificates, directory } = this.needs;
     if (access.by === 'token')
       return certificates.complete(await certificates.startedBy(access.key, request.token), request, origin);
     if (access.by === 'ticket') {
@@ -141,7 +143,7 @@ export class Signing {
     signing: ElectronicSigning,
     origin: RequestOrigin,
   ): Promise<void> {
-    const { clock, ids } = this.runtime;
+    const { clock, ids } = this.needs.runtime;
     const call = await this.#call(access);
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
@@ -153,13 +155,23 @@ export class Signing {
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
     // Before the codes: one of an app would be used up by a refused value.
-    const filledIn = await valuesOf(call, signing.fieldValues, this.runtime, this.uploads, this.blobs);
-    const confirmed = await this.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
+    const filledIn = await valuesOf(call, signing.fieldValues, {
+      runtime: this.needs.runtime,
+      uploads: this.needs.uploads,
+      blobs: this.needs.blobs,
+    });
+    const confirmed = await this.needs.codes.confirm(call, signing, () =>
+      this.#record(call, 'code-wrong', origin),
+    );
     const id = ids.uuid();
     const { context, turn } = call;
     const { geolocation, typedName, timeZoneOffset, reading } = signing;
     const told = { geolocation, typedName, timeZoneOffset, reading, ...filledIn };
-    const { evidence, evidenceSha256 } = evidenceOf(call, origin, told, confirmed, clock.now());
+    const { evidence, evidenceSha256 } = evidenceOf(call, origin, {
+      signing: told,
+      confirmedCodes: confirmed,
+      at: clock.now(),
+    });
     const message = {
       type: 'SIGN',
       id,
@@ -175,7 +187,7 @@ export class Signing {
     } as const;
     // A code that was right is used up, and so is the answer of a passkey.
     const isUsedUp = confirmed.kinds.length > 0 || confirmed.passkeySince !== undefined;
-    await this.early.sign(context, message, isUsedUp);
+    await this.needs.early.sign(context, message, isUsedUp);
   }
 
   async approve(
@@ -183,13 +195,17 @@ export class Signing {
     origin: RequestOrigin,
     { disableNotifications, reading }: Quiet & Pick<ElectronicSigning, 'reading'> = {},
   ): Promise<void> {
-    const { system, clock } = this.runtime;
+    const { system, clock } = this.needs.runtime;
     const call = await this.#call(access);
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
     assertRead(call.context, reading);
-    const evidence = evidenceOf(call, origin, { reading }, { kinds: [] }, clock.now());
+    const evidence = evidenceOf(call, origin, {
+      signing: { reading },
+      confirmedCodes: { kinds: [] },
+      at: clock.now(),
+    });
     const { version } = call.context;
     const message = {
       type: 'APPROVE',
@@ -206,7 +222,7 @@ export class Signing {
     assertTurn(call);
     const doneBy = participantPrincipal(call.user, origin);
     const message = { type: 'REFUSE_TURN', ...call.turn, reason, doneBy } as const;
-    await sendToDocument(this.runtime.system, call.context.id, message, wrongStatus);
+    await sendToDocument(this.needs.runtime.system, call.context.id, message, wrongStatus);
   }
 
   /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
@@ -221,7 +237,7 @@ export class Signing {
     origin: RequestOrigin,
   ): Promise<void> {
     const { user, turn } = call;
-    await recordAction(this.runtime, call, {
+    await recordAction(this.needs.runtime, call, {
       action,
       principal: participantPrincipal(user, origin),
       flowActionId: turn.flowActionId,
@@ -231,7 +247,7 @@ export class Signing {
 
   /** Sends a six-digit code to the participant's address, or to the telephone where the action requires that. */
   async sendCode(access: SigningAccess, channel: CodeChannel, resend: boolean): Promise<void> {
-    await this.codes.send(await this.#call(access), channel, resend);
+    await this.needs.codes.send(await this.#call(access), channel, resend);
   }
 
   /** The same for an application, which names the action alone. Refusals: `FlowActionNotFound`. */
@@ -240,15 +256,15 @@ export class Signing {
     flowActionId: SigningCall['turn']['flowActionId'],
     resend: boolean,
   ): Promise<void> {
-    const documentId = await this.codes.documentOf(tenant.organization.id, flowActionId);
+    const documentId = await this.needs.codes.documentOf(tenant.organization.id, flowActionId);
     const call = await this.#call({ by: 'key', tenant, documentId, flowActionId });
     const channel = PHONE_CHANNELS.find((one) => neededCodes(call).includes(one)) ?? 'Sms';
-    await this.codes.send(call, channel, resend);
+    await this.needs.codes.send(call, channel, resend);
   }
 
   /** Requests to the browser of the participant. Refusals: `InvalidFlowAction`. */
   async passkeyOptions(access: SigningAccess): ReturnType<SigningCodes['passkeyOptions']> {
-    return this.codes.passkeyOptions(await this.#call(access));
+    return this.needs.codes.passkeyOptions(await this.#call(access));
   }
 
   /** Removes app and passkeys of the participant. Refusals: `FlowActionNotFound`. */
@@ -260,12 +276,12 @@ export class Signing {
       documentId: given,
     }: { readonly userId?: string; readonly documentId?: DocumentContext['id'] } = {},
   ): Promise<void> {
-    const documentId = given ?? (await this.codes.documentOf(tenant.organization.id, flowActionId));
+    const documentId = given ?? (await this.needs.codes.documentOf(tenant.organization.id, flowActionId));
     const named = userId === undefined ? {} : { userId: userId as SigningCall['turn']['userId'] };
     const call = await this.#call({ by: 'key', tenant, documentId, flowActionId, ...named });
     // Recorded first: a crash between the two leaves a line too many, not one too few.
-    await this.codes.resetApp(call, tenant, () =>
-      recordAction(this.runtime, call, {
+    await this.needs.codes.resetApp(call, tenant, () =>
+      recordAction(this.needs.runtime, call, {
         action: 'authenticator-reset',
         principal: applicationPrincipal(tenant),
         detail: call.user.email,
@@ -276,13 +292,13 @@ export class Signing {
 
   /** People whose turn it is and who have an app or passkeys, by id; of the first `MAX_HOLDERS` people. Refusals: `DocumentNotFound`, `DocumentIsDeleted`. */
   async factorHolders(tenant: Tenant, documentId: DocumentContext['id']): Promise<ReadonlySet<string>> {
-    const { context } = await documentOf(this.directory, tenant, documentId);
+    const { context } = await documentOf(this.needs.directory, tenant, documentId);
     const pending = context.actions.filter(({ status }) => status === 'Pending');
-    return this.codes.factorHolders(context, pending.flatMap(requestedUsers).slice(0, MAX_HOLDERS));
+    return this.needs.codes.factorHolders(context, pending.flatMap(requestedUsers).slice(0, MAX_HOLDERS));
   }
 
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
-    return signingCall(access, this.directory, this.links, options);
+    return signingCall(access, this.needs.directory, this.needs.links, options);
   }
 
   /** Refusals: `UploadNotFound`; `BadRequest` for what is no picture. */
@@ -291,22 +307,22 @@ export class Signing {
     { imageUploadId, image }: Pick<ElectronicSigning, 'imageUploadId' | 'image'>,
   ): Promise<BlobRef | null> {
     if (imageUploadId !== undefined) {
-      const upload = await this.uploads.findUpload(context.organization.id, imageUploadId);
+      const upload = await this.needs.uploads.findUpload(context.organization.id, imageUploadId);
       if (upload.blob.length > MAX_IMAGE_BYTES)
         throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
-      await this.#assertImage(context, await readFile(await this.blobs.localPath(upload.blob)));
+      await this.#assertImage(context, await readFile(await this.needs.blobs.localPath(upload.blob)));
       return upload.blob;
     }
     if (image === undefined) return null;
     await this.#assertImage(context, image);
-    return (await this.blobs.put(image)).blob;
+    return (await this.needs.blobs.put(image)).blob;
   }
 
   /** Refuses a picture that cannot be drawn: it would be missing in the signed file. */
   async #assertImage({ id, format, current, organization }: DocumentContext, picture: Buffer): Promise<void> {
     if (!isImage(picture))
       throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
-    const { pool, blobs } = this;
+    const { pool, blobs } = this.needs;
     let fault = quickPictureFault(picture, MAX_DECODED_PIXELS);
     if (fault === 'unknown') {
       const pdf = format === 'Pades' ? await blobs.localPath(current) : null;

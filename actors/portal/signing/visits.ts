@@ -35,9 +35,11 @@ const PROVEN_MS = 30 * 60_000;
 export async function visitOf(
   store: Pick<ActorStore, 'rows'>,
   directory: DocumentDirectory,
-  links: SigningLinks,
-  sent: DocumentContext,
-  visitor: Visitor,
+  {
+    links,
+    sent,
+    visitor,
+  }: { readonly links: SigningLinks; readonly sent: DocumentContext; readonly visitor: Visitor },
 ): Promise<readonly VisitDocument[]> {
   const { email, ticket } = visitor;
   const announcing =

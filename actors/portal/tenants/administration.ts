@@ -98,7 +98,10 @@ export function administrationOf(parts: {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));
       if (member === undefined) return false;
-      return resetFactor({ system, clock }, organization, member.id as UserId, 'the command line');
+      return resetFactor({ system, clock }, organization, {
+        userId: member.id as UserId,
+        by: 'the command line',
+      });
     },
     async signInLink(organization, email, { secret, publicUrl }) {
       const holder = await store.holder(emailName(email));

@@ -98,12 +98,14 @@ export type FactorOutcome<Result> =
 
 export class SecondFactors {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
-    private readonly box: SecretBox,
-    private readonly passkeys: PasskeyCeremonies,
-    private readonly links: Pick<SigningLinks, 'signInTicket'>,
-    /** Length of a session, milliseconds (`Auth:SessionHours`). */
-    private readonly sessionLifetime: number,
+    private readonly needs: {
+      readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
+      readonly box: SecretBox;
+      readonly passkeys: PasskeyCeremonies;
+      readonly links: Pick<SigningLinks, 'signInTicket'>;
+      /** Length of a session, milliseconds (`Auth:SessionHours`). */
+      readonly sessionLifetime: number;
+    },
   ) {}
 
   /** The session of a cookie that waits for the second factor; undefined for others. */
@@ -112,9 +114,9 @@ export class SecondFactors {
     const user = await this.#read(userId);
     const session = (user?.sessions ?? []).find((one) => isSame(one.sha256, sha256));
     if (user === undefined || session === undefined) return undefined;
-    if (session.expiresAt <= this.runtime.clock.now()) return undefined;
+    if (session.expiresAt <= this.needs.runtime.clock.now()) return undefined;
     const { organizationId } = session;
-    const organization = await this.runtime.system.read({ kind: ORGANIZATION, id: organizationId });
+    const organization = await this.needs.runtime.system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined || roleIn(user, organizationId) === undefined) return undefined;
     if (!needsFactor(session, user, organization.context.requireSecondFactor === true)) return undefined;
     const owner = {
@@ -128,7 +130,7 @@ export class SecondFactors {
       ...owner,
       hasFactor: user.secondFactor !== undefined,
       formToken: formTokenOf(secret),
-      isProven: isProven(session, this.runtime.clock.now()),
+      isProven: isProven(session, this.needs.runtime.clock.now()),
       request: this.#request(owner, user),
     };
   }
@@ -155,7 +157,11 @@ export class SecondFactors {
   async creation(owner: FactorOwner): Promise<PasskeyCreation | undefined> {
     const { secondFactor } = (await this.#read(owner.userId)) ?? {};
     const { userId: id, email } = owner;
-    return this.passkeys.creation(useOf('creation', owner), { id, email }, secondFactor?.passkeys ?? []);
+    return this.needs.passkeys.creation(
+      useOf('creation', owner),
+      { id, email },
+      secondFactor?.passkeys ?? [],
+    );
   }
 
   /**
@@ -168,9 +174,13 @@ export class SecondFactors {
     from: RequestOrigin,
     waiting?: string,
   ): Promise<FactorAdded | undefined> {
-    const made = await this.passkeys.created(useOf('creation', owner), given.credential);
+    const made = await this.needs.passkeys.created(useOf('creation', owner), given.credential);
     if (made === undefined) return undefined;
-    const passkey = { ...made.passkey, name: passkeyName(given.name), addedAt: this.runtime.clock.now() };
+    const passkey = {
+      ...made.passkey,
+      name: passkeyName(given.name),
+      addedAt: this.needs.runtime.clock.now(),
+    };
     const { challenge } = made;
     return this.#add(owner, from, waiting, (recovery) => ({
       type: 'ADD_PASSKEY',
@@ -196,17 +206,17 @@ export class SecondFactors {
 
   /** A request to any passkey; undefined where browsers have none. `browser`: secret of its cookie */
   anyRequest(): { readonly browser: string; readonly request: PasskeyRequest | undefined } {
-    const browser = this.runtime.ids.bytes(SECRET_BYTES).toString('base64url');
-    return { browser, request: this.passkeys.request(`sign-in/${browser}`, []) };
+    const browser = this.needs.runtime.ids.bytes(SECRET_BYTES).toString('base64url');
+    return { browser, request: this.needs.passkeys.request(`sign-in/${browser}`, []) };
   }
 
   /** Makes a link from the answer of a passkey. @returns the ticket of the link; undefined for another answer */
   async linkByPasskey(browser: string, credential: string): Promise<string | undefined> {
-    const id = parsePortalId('UserId', this.passkeys.userOf(credential) ?? '');
+    const id = parsePortalId('UserId', this.needs.passkeys.userOf(credential) ?? '');
     const { passkeys = [] } = (id && (await this.#read(id)))?.secondFactor ?? {};
-    const proof = await this.passkeys.proof(`sign-in/${browser}`, credential, passkeys);
+    const proof = await this.needs.passkeys.proof(`sign-in/${browser}`, credential, passkeys);
     if (id === undefined || proof === undefined) return undefined;
-    const { clock, ids } = this.runtime;
+    const { clock, ids } = this.needs.runtime;
     const { passkey } = proof;
     const organizations = passkeys.find(({ id: one }) => one === passkey)?.alone;
     const issues = {
@@ -216,16 +226,17 @@ export class SecondFactors {
       ...(organizations !== undefined && { organizations }),
     };
     if (!(await this.#send(id, { type: 'PROVE_FACTOR', proof, issues }))) return undefined;
-    return this.links.signInTicket({ userId: id, linkId: issues.id, expiresAt: issues.expiresAt });
+    return this.needs.links.signInTicket({ userId: id, linkId: issues.id, expiresAt: issues.expiresAt });
   }
 
   /** Begins to set up. @param sealed of the page that is shown again; another secret if it is not readable */
   enrolment(owner: FactorOwner, sealed?: string): FactorEnrolment {
-    const { ids } = this.runtime;
+    const { ids } = this.needs.runtime;
     const known = sealed === undefined ? undefined : this.#open(owner, sealed);
     const bytes = known ?? ids.bytes(TOTP_SECRET_BYTES);
     return {
-      sealed: known && sealed ? sealed : this.box.encrypt(bytes.toString('base64'), enrolmentPlace(owner)),
+      sealed:
+        known && sealed ? sealed : this.needs.box.encrypt(bytes.toString('base64'), enrolmentPlace(owner)),
       ...appContent(owner.organization, owner.email, bytes),
     };
   }
@@ -243,7 +254,7 @@ export class SecondFactors {
     const bytes = this.#open(owner, given.sealed);
     const counter = bytes && verifyTotp(bytes, given.code, this.#seconds(), -1);
     if (bytes === undefined || counter === undefined) return undefined;
-    const totp = this.box.encrypt(bytes.toString('base64'), place(owner.userId));
+    const totp = this.needs.box.encrypt(bytes.toString('base64'), place(owner.userId));
     return this.#add(owner, from, waiting, (recovery) => ({ type: 'ENROL_FACTOR', totp, counter, recovery }));
   }
 
@@ -323,7 +334,11 @@ export class SecondFactors {
     if (!user?.memberships.some((one) => one.organizationId === organizationId))
       throw new PortalRefusal('UserNotFound');
     if (user.memberships.length > 1) throw new PortalRefusal('Forbidden');
-    await resetFactor(this.runtime, organizationId, userId as UserId, callerName(tenant), tenant.origin);
+    await resetFactor(this.needs.runtime, organizationId, {
+      userId: userId as UserId,
+      by: callerName(tenant),
+      from: tenant.origin,
+    });
   }
 
   /**
@@ -349,7 +364,7 @@ export class SecondFactors {
     const proof =
       credential === ''
         ? this.#proofOf(userId, user, code)
-        : await this.passkeys.proof(useOf('request', owner), credential, passkeys);
+        : await this.needs.passkeys.proof(useOf('request', owner), credential, passkeys);
     // The answer of an authenticator cannot be guessed, so wrong ones do not count.
     if (proof === undefined) return { kind: 'wrong' };
     const isAccepted = await this.#send(userId, { type: 'PROVE_FACTOR', proof, ...then });
@@ -359,14 +374,16 @@ export class SecondFactors {
       return { kind: 'done', result: undefined };
     }
     const now = await this.#read(userId);
-    return { kind: (now?.secondFactor?.lockedUntil ?? 0) > this.runtime.clock.now() ? 'locked' : 'wrong' };
+    return {
+      kind: (now?.secondFactor?.lockedUntil ?? 0) > this.needs.runtime.clock.now() ? 'locked' : 'wrong',
+    };
   }
 
   #proofOf(userId: UserId, user: UserContext | undefined, given: string): FactorProof {
     const factor = user?.secondFactor;
     if (factor === undefined || given.length > MAX_CODE_LENGTH) return null;
     if (factor.totp !== undefined) {
-      const secret = Buffer.from(this.box.decrypt(factor.totp, place(userId)), 'base64');
+      const secret = Buffer.from(this.needs.box.decrypt(factor.totp, place(userId)), 'base64');
       const counter = verifyTotp(secret, given, this.#seconds(), factor.counter);
       if (counter !== undefined) return { counter };
     }
@@ -376,13 +393,13 @@ export class SecondFactors {
   }
 
   #whole(owner: FactorOwner, waiting: string, from: RequestOrigin) {
-    const { clock, ids } = this.runtime;
+    const { clock, ids } = this.needs.runtime;
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
     const session: UserSession = {
       sha256: hash('sha256', secret),
       begun: sessionOrigin(clock.now(), from),
       organizationId: owner.organizationId,
-      expiresAt: clock.now() + this.sessionLifetime,
+      expiresAt: clock.now() + this.needs.sessionLifetime,
     };
     return {
       token: `${owner.userId}.${secret}`,
@@ -400,23 +417,23 @@ export class SecondFactors {
 
   #record(owner: FactorOwner, action: SignInEntry['action'], from: RequestOrigin): Promise<void> {
     const { userId, sessionId, organizationId } = owner;
-    const origin = sessionOrigin(this.runtime.clock.now(), from);
-    return recordSession(this.runtime, organizationId, { action, userId, sessionId, origin });
+    const origin = sessionOrigin(this.needs.runtime.clock.now(), from);
+    return recordSession(this.needs.runtime, organizationId, { action, userId, sessionId, origin });
   }
 
   #recoveryCodes(): readonly string[] {
-    return Array.from({ length: RECOVERY_CODES }, () => base32(this.runtime.ids.bytes(RECOVERY_BYTES)));
+    return Array.from({ length: RECOVERY_CODES }, () => base32(this.needs.runtime.ids.bytes(RECOVERY_BYTES)));
   }
 
   #request(owner: FactorOwner, { secondFactor }: UserContext): PasskeyRequest | undefined {
     const { passkeys = [] } = secondFactor ?? {};
-    return passkeys.length === 0 ? undefined : this.passkeys.request(useOf('request', owner), passkeys);
+    return passkeys.length === 0 ? undefined : this.needs.passkeys.request(useOf('request', owner), passkeys);
   }
 
   /** Undefined for a secret of another session. */
   #open(owner: FactorOwner, sealed: string): Buffer | undefined {
     try {
-      return Buffer.from(this.box.decrypt(sealed, enrolmentPlace(owner)), 'base64');
+      return Buffer.from(this.needs.box.decrypt(sealed, enrolmentPlace(owner)), 'base64');
     } catch {
       return undefined;
     }
@@ -425,17 +442,18 @@ export class SecondFactors {
   async #send(id: UserId, message: FactorMessage): Promise<boolean> {
     const event = { ...message, by: `user ${id}`, userId: id };
     return (
-      (await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id }, event))) !== undefined
+      (await durableIfAccepted(this.needs.runtime.system.send({ kind: PORTAL_USER, id }, event))) !==
+      undefined
     );
   }
 
   #seconds(): number {
-    return Math.floor(this.runtime.clock.now() / 1000);
+    return Math.floor(this.needs.runtime.clock.now() / 1000);
   }
 
   async #read(given: string): Promise<UserContext | undefined> {
     const id = parsePortalId('UserId', given);
-    return id && (await this.runtime.system.read({ kind: PORTAL_USER, id }))?.context;
+    return id && (await this.needs.runtime.system.read({ kind: PORTAL_USER, id }))?.context;
   }
 }
 
@@ -462,9 +480,11 @@ function passkeyName(given: string): string {
 export async function resetFactor(
   runtime: Pick<ServiceRuntime, 'system' | 'clock'>,
   organizationId: OrganizationId,
-  userId: UserId,
-  by: string,
-  from?: RequestOrigin,
+  {
+    userId,
+    by,
+    from,
+  }: { readonly userId: UserId; readonly by: string; readonly from?: RequestOrigin | undefined },
 ): Promise<boolean> {
   const sent = runtime.system.send({ kind: PORTAL_USER, id: userId }, { type: 'RESET_FACTOR', by });
   if ((await durableIfAccepted(sent)) === undefined) return false;

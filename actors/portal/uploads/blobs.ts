@@ -168,23 +168,25 @@ export class Blobs {
    * @param root absolute path of `{Storage:Root}/portal`
    */
   constructor(
-    root: string,
-    private readonly runtime: Pick<ServiceRuntime, 'ids' | 'clock'>,
-    private readonly disk: DiskSync,
-    /** Missing: every file is written by this thread. */
-    private readonly storeSmall?: SmallFileStore,
-    /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
-    isShared?: boolean,
-    /** Missing: the folder holds the files. */
-    objects?: ObjectStore,
+    private readonly needs: {
+      readonly root: string;
+      readonly runtime: Pick<ServiceRuntime, 'ids' | 'clock'>;
+      readonly disk: DiskSync;
+      /** Missing: every file is written by this thread. */
+      readonly storeSmall?: SmallFileStore | undefined;
+      /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
+      readonly isShared?: boolean | undefined;
+      /** Missing: the folder holds the files. */
+      readonly objects?: ObjectStore | undefined;
+    },
   ) {
-    this.#remote = objects && new RemoteBlobs(objects, runtime.clock);
-    this.#folder = join(root, 'blobs');
-    this.#incoming = join(root, 'incoming');
-    makeDirectories(root, FOLDER_MODE);
+    this.#remote = needs.objects && new RemoteBlobs(needs.objects, needs.runtime.clock);
+    this.#folder = join(needs.root, 'blobs');
+    this.#incoming = join(needs.root, 'incoming');
+    makeDirectories(needs.root, FOLDER_MODE);
     for (const path of [this.#incoming, this.#folder]) makeFolder(path);
     for (let first = 0; first < 256; first++) makeFolder(join(this.#folder, shard(first)));
-    if (isShared) return;
+    if (needs.isShared) return;
     for (const name of readdirSync(this.#incoming)) {
       rmSync(join(this.#incoming, name), { recursive: true, force: true });
     }
@@ -192,8 +194,8 @@ export class Blobs {
 
   /** Resolves once the folders themselves are durable. */
   async ready(): Promise<void> {
-    await this.disk.directory(this.#folder);
-    await this.disk.directory(join(this.#folder, '..'));
+    await this.needs.disk.directory(this.#folder);
+    await this.needs.disk.directory(join(this.#folder, '..'));
   }
 
   /**
@@ -267,7 +269,7 @@ export class Blobs {
 
   /** A new path on the same file system, for a file to `adopt`. Removed at the next start. */
   temporaryPath(): string {
-    return join(this.#incoming, this.runtime.ids.uuid());
+    return join(this.#incoming, this.needs.runtime.ids.uuid());
   }
 
   /** Folder of all files, for threads that place files themselves; see `placing`. */
@@ -287,7 +289,7 @@ export class Blobs {
   ): Promise<Result> {
     const removed = new Set<string>();
     this.#placements.add(removed);
-    const startedAt = this.runtime.clock.now();
+    const startedAt = this.needs.runtime.clock.now();
     try {
       const result = await work();
       const blob = placed(result);
@@ -306,7 +308,7 @@ export class Blobs {
   async open(): Promise<BlobSink> {
     const path = this.temporaryPath();
     const sink = new BlobSink(path, this.#held);
-    if (this.storeSmall === undefined || this.#held.bytes >= MAX_HELD_BYTES) await sink.useFile();
+    if (this.needs.storeSmall === undefined || this.#held.bytes >= MAX_HELD_BYTES) await sink.useFile();
     return sink;
   }
 
@@ -318,7 +320,7 @@ export class Blobs {
     sink: BlobSink,
     file?: FileDescription,
   ): Promise<StoredBlob & { readonly inspected?: InspectedFile }> {
-    const { storeSmall } = this;
+    const { storeSmall } = this.needs;
     const held = sink.takeHeld();
     if (held !== undefined && storeSmall !== undefined) {
       const output = this.temporaryPath();
@@ -349,7 +351,7 @@ export class Blobs {
    */
   async adopt(path: string, known?: BlobRef): Promise<BlobRef> {
     const blob = known ?? (await describeFile(path)).blob;
-    await this.disk.file(path);
+    await this.needs.disk.file(path);
     await this.#place(path, blob);
     return blob;
   }
@@ -363,13 +365,14 @@ export class Blobs {
 
   /** As `touch`, but relies on a placement or touch by this process within the last minutes, and then does nothing. */
   async touchUnlessRecent(blob: Pick<BlobRef, 'sha256'>): Promise<boolean> {
-    const age = this.runtime.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
+    const age =
+      this.needs.runtime.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
     return (age >= 0 && age < TOUCHED_FOR) || this.touch(blob);
   }
 
   /** Begins the grace of a file anew, before a further reference to it is committed. False when it is not there. */
   async touch({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<boolean> {
-    const now = this.runtime.clock.now();
+    const now = this.needs.runtime.clock.now();
     this.#begin(sha256);
     try {
       const isThere = await (this.#remote?.touch(sha256) ?? this.#refresh(this.pathOf({ sha256 })));
@@ -402,12 +405,12 @@ export class Blobs {
       // A file of another length is damage; the new one heals it.
       if (stats?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
       else {
-        const now = this.runtime.clock.now() / 1000;
+        const now = this.needs.runtime.clock.now() / 1000;
         await utimes(path, now, BLOB_MODIFICATION_TIME);
         await rename(path, target);
       }
       // Also for an existing file: its writer may not have synced it yet.
-      await this.disk.directory(join(target, '..'));
+      await this.needs.disk.directory(join(target, '..'));
     } catch (error) {
       await rm(path, { force: true });
       throw unavailable(error);
@@ -417,7 +420,7 @@ export class Blobs {
   }
 
   async #refresh(path: string): Promise<boolean> {
-    const now = this.runtime.clock.now() / 1000;
+    const now = this.needs.runtime.clock.now() / 1000;
     try {
       await utimes(path, now, BLOB_MODIFICATION_TIME);
       return true;
@@ -439,7 +442,7 @@ export class Blobs {
 
   /** Removes unreferenced files and incomplete writes. `signal` aborts. */
   async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
-    const before = this.runtime.clock.now() - UNCOUNTED_GRACE;
+    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE;
     let removed = 0;
     let bytes = 0;
     await this.#sweepIncoming();
@@ -464,7 +467,7 @@ export class Blobs {
     store: Pick<ActorStore, 'counters' | 'flushed'>,
     blobs: readonly Pick<BlobRef, 'sha256'>[],
   ): Promise<readonly string[]> {
-    const before = this.runtime.clock.now() - UNCOUNTED_GRACE;
+    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE;
     const left: string[] = [];
     for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
       const path = this.pathOf({ sha256 });
@@ -487,7 +490,7 @@ export class Blobs {
   }
 
   async #sweepIncoming(): Promise<void> {
-    const before = this.runtime.clock.now() - INCOMING_GRACE;
+    const before = this.needs.runtime.clock.now() - INCOMING_GRACE;
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
       const stats = await stat(path).catch(() => undefined);
@@ -508,7 +511,7 @@ export class Blobs {
     if (remote === undefined) return;
     // One node alone runs `sweep`, and each has incomplete writes of its own.
     await this.#sweepIncoming();
-    const now = this.runtime.clock.now();
+    const now = this.needs.runtime.clock.now();
     const files: { sha256: string; usedAt: Millis; length: number }[] = [];
     for (let first = 0; first < 256; first++) {
       const folder = join(this.#folder, shard(first));

@@ -115,12 +115,18 @@ export class SegmentedUploads {
   async accept(
     ticket: string,
     range: ContentRange,
-    sink: BlobSink,
-    file: { readonly name: string; readonly contentType: string },
-    maxBytes: number,
+    {
+      sink,
+      file,
+      maxBytes,
+    }: {
+      readonly sink: BlobSink;
+      readonly file: { readonly name: string; readonly contentType: string };
+      readonly maxBytes: number;
+    },
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
     try {
-      return await this.#accept(ticket, range, sink, file, maxBytes);
+      return await this.#accept(ticket, range, { sink, file, maxBytes });
     } finally {
       await sink.abort();
     }
@@ -129,9 +135,15 @@ export class SegmentedUploads {
   async #accept(
     ticket: string,
     range: ContentRange,
-    sink: BlobSink,
-    file: { readonly name: string; readonly contentType: string },
-    maxBytes: number,
+    {
+      sink,
+      file,
+      maxBytes,
+    }: {
+      readonly sink: BlobSink;
+      readonly file: { readonly name: string; readonly contentType: string };
+      readonly maxBytes: number;
+    },
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
     const { system, faults } = this.runtime;
     const id = this.#idOf(ticket);

@@ -123,21 +123,23 @@ export class Uploads {
 
   /** @param inspected learns of files inspected while they were stored */
   constructor(
-    runtime: Runtime,
-    private readonly blobs: Blobs,
-    private readonly tickets: Tickets,
-    private readonly segmented: SegmentedUploads,
-    maxBytes: number,
-    private readonly inspected?: InspectedUploads,
+    private readonly needs: {
+      readonly runtime: Runtime;
+      readonly blobs: Blobs;
+      readonly tickets: Tickets;
+      readonly segmented: SegmentedUploads;
+      readonly maxBytes: number;
+      readonly inspected?: InspectedUploads | undefined;
+    },
   ) {
-    this.#runtime = runtime;
-    this.#ids = new GrowingIds(runtime.ids);
-    this.maxBytes = maxBytes;
+    this.#runtime = needs.runtime;
+    this.#ids = new GrowingIds(needs.runtime.ids);
+    this.maxBytes = needs.maxBytes;
   }
 
   /** A place for the bytes of one upload; nothing is known of it until `accept`. */
   open(): Promise<BlobSink> {
-    return this.blobs.open();
+    return this.needs.blobs.open();
   }
 
   /**
@@ -149,8 +151,8 @@ export class Uploads {
     await this.#check(sink, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
     const isPdf = isPdfContent(sink.head, description);
-    const stored = await this.blobs.store(sink, { ...description, isPdf });
-    if (stored.inspected !== undefined) this.inspected?.add(stored.blob, description, stored.inspected);
+    const stored = await this.needs.blobs.store(sink, { ...description, isPdf });
+    if (stored.inspected !== undefined) this.needs.inspected?.add(stored.blob, description, stored.inspected);
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       organizationId: organization.id,
@@ -172,7 +174,7 @@ export class Uploads {
   ): Promise<UploadView> {
     const { clock, faults } = this.#runtime;
     await this.#check(sink, file.maxBytes);
-    const stored = await this.blobs.store(sink);
+    const stored = await this.needs.blobs.store(sink);
     await faults.at('portal.upload.kept');
     return this.#record(this.#ids.next(clock.now()) as UploadId, stored, {
       organizationId,
@@ -208,12 +210,12 @@ export class Uploads {
 
   /** The ticket of a segmented upload. Refusals: `LimitExceeded` when the organization has too many open. */
   openSegmented(tenant: Tenant): Promise<string> {
-    return this.segmented.open(tenant);
+    return this.needs.segmented.open(tenant);
   }
 
   /** Resolves when the ticket of a segmented upload is valid. Refusals: `NotFound`. */
   checkSegmentTicket(ticket: string): Promise<void> {
-    return this.segmented.check(ticket);
+    return this.needs.segmented.check(ticket);
   }
 
   /**
@@ -227,22 +229,22 @@ export class Uploads {
     sink: BlobSink,
     file: GivenFile,
   ): Promise<UploadView | undefined> {
-    const whole = await this.segmented.accept(ticket, range, sink, file, this.maxBytes);
+    const whole = await this.needs.segmented.accept(ticket, range, { sink, file, maxBytes: this.maxBytes });
     if (whole === undefined) return undefined;
     if ('made' in whole) return this.#made(whole.made);
     // The upload has the id of its segments: idempotent.
     const view = await this.#record(whole.id, whole.stored, whole);
-    await this.segmented.complete(whole.id);
+    await this.needs.segmented.complete(whole.id);
     return view;
   }
 
   /** Refusals: `NotFound`. */
   async preview(ticket: string): Promise<StoredFile> {
-    const read = this.tickets.read('preview', ticket, this.#runtime.clock.now());
+    const read = this.needs.tickets.read('preview', ticket, this.#runtime.clock.now());
     const id = read?.expired === false ? (read.claims[0] as UploadId) : undefined;
     const upload = id && (await this.#read(id));
     if (!upload) throw new PortalRefusal('NotFound');
-    return this.blobs.file(upload.blob, upload.name, mediaTypeOf(upload));
+    return this.needs.blobs.file(upload.blob, upload.name, mediaTypeOf(upload));
   }
 
   /**
@@ -270,7 +272,7 @@ export class Uploads {
     const uploadId = parsePortalId('UploadId', id);
     const upload = uploadId && (await this.#read(uploadId));
     if (!upload || upload.organizationId !== organization || !isOf(upload, participant)) throw notFound(id);
-    if (!(await this.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
+    if (!(await this.needs.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
     return upload;
   }
 
@@ -288,7 +290,7 @@ export class Uploads {
 
   /** Records an upload again that has expired, for a request that was kept with its files. */
   async restore({ id, ...upload }: StoredUpload): Promise<void> {
-    if (!(await this.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
+    if (!(await this.needs.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
     await durable(this.#runtime.system.create({ kind: UPLOAD, id }, upload), busyUnlessMade);
   }
 
@@ -311,7 +313,7 @@ export class Uploads {
 
   /** Path with a ticket that shows an upload without a key. */
   locationOf(id: UploadId): string {
-    const ticket = this.tickets.issue('preview', [id], this.#runtime.clock.now());
+    const ticket = this.needs.tickets.issue('preview', [id], this.#runtime.clock.now());
     return `/api/uploads/${id}/preview?ticket=${ticket}`;
   }
 

@@ -54,7 +54,7 @@ export function publishEventsHandler(
   concludedDelay: Millis,
 ): EffectHandler<PublishEventsEffect> {
   const publish = (events: readonly DocumentEvent[]) =>
-    publishAll(events, runtime, registry, places, concludedDelay);
+    publishAll(events, runtime, { registry, places, concludedDelay });
   const ended = new LRUCache<EffectKey, true>({ max: MAX_ENDED });
   return {
     after: 'durable',
@@ -88,24 +88,28 @@ async function concernsWebhook(
 async function publishAll(
   events: readonly DocumentEvent[],
   runtime: PublishRuntime,
-  registry: WebhookRegistry,
-  places: PayloadLookups,
-  concludedDelay: Millis,
+  {
+    registry,
+    places,
+    concludedDelay,
+  }: { readonly registry: WebhookRegistry; readonly places: PayloadLookups; readonly concludedDelay: Millis },
 ): Promise<void> {
   for (const event of events) {
     const webhooks = await registry.live(event.document.organizationId, event.type);
     if (webhooks.length === 0) continue;
     const body = await payloadOf(event, places);
-    await Promise.all(webhooks.map((id) => enqueue(id, event, body, runtime, concludedDelay)));
+    await Promise.all(webhooks.map((id) => enqueue(id, event, { body, runtime, concludedDelay })));
   }
 }
 
 async function enqueue(
   webhookId: WebhookId,
   event: DocumentEvent,
-  body: string,
-  runtime: PublishRuntime,
-  concludedDelay: Millis,
+  {
+    body,
+    runtime,
+    concludedDelay,
+  }: { readonly body: string; readonly runtime: PublishRuntime; readonly concludedDelay: Millis },
 ): Promise<void> {
   const { document, type, sequence, at } = event;
   const isDelayed = type === 'DocumentConcluded' && concludedDelay > 0;

@@ -63,7 +63,8 @@ export function has(text: string, search: TextSearch): boolean {
   const { pattern } = search;
   const codeAt = (place: number): number => text.charCodeAt(place) || END;
   let hit = pattern === '' ? -1 : text.indexOf(pattern);
-  while (hit >= 0 && !fits(codeAt, 0, hit, pattern.length, search)) hit = text.indexOf(pattern, hit + 1);
+  while (hit >= 0 && !fits(codeAt, 0, { hit, length: pattern.length, textSearch: search }))
+    hit = text.indexOf(pattern, hit + 1);
   return hit >= 0;
 }
 
@@ -71,9 +72,11 @@ export function has(text: string, search: TextSearch): boolean {
 export function fits(
   codeAt: (place: number) => number,
   start: number,
-  hit: number,
-  length: number,
-  { fields, isWhole }: TextSearch,
+  {
+    hit,
+    length,
+    textSearch: { fields, isWhole },
+  }: { readonly hit: number; readonly length: number; readonly textSearch: TextSearch },
 ): boolean {
   if (isWhole === true) {
     if (hit > start && codeAt(hit - 1) > MAX_SEPARATOR) return false;

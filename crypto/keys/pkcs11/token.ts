@@ -80,20 +80,18 @@ export function closeSession(module: TokenModule, session: Handle): void {
 /** Logs the user in. @throws {CryptoError} `key.password`; `key.unavailable` when the token has no login */
 export function logIn(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
   if ((token.flags & CKF.loginRequired) === 0) return;
-  pool.login((pin) => tryPin(module, token, session, CKU.user, pin));
+  pool.login((pin) => tryPin(module, token, { session, user: CKU.user, pin }));
 }
 
 /** Logs in for keys with CKA_ALWAYS_AUTHENTICATE; between C_SignInit and C_Sign (PKCS#11 §5.6, C_Login). */
 export function logInAgain(module: TokenModule, token: Token, session: Handle, pool: SessionPool): void {
-  pool.login((pin) => tryPin(module, token, session, CKU.contextSpecific, pin));
+  pool.login((pin) => tryPin(module, token, { session, user: CKU.contextSpecific, pin }));
 }
 
 function tryPin(
   module: TokenModule,
   token: Token,
-  session: Handle,
-  user: number,
-  pin: string,
+  { session, user, pin }: { readonly session: Handle; readonly user: number; readonly pin: string },
 ): PinRefusal | undefined {
   const flags = module.C_GetTokenInfo(token.slot).flags;
   if ((flags & (CKF.finalTry | CKF.locked)) !== 0) return 'locked';

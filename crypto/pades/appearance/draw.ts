@@ -40,7 +40,7 @@ export function drawAppearance(
 ): string {
   const { text, image } = shownParts(appearance, extent);
   const rules = pdfARules(draft.pdf);
-  const content = layOut(extent, image, text, ink(rules));
+  const content = layOut(extent, image, { text, ink: ink(rules) });
   const { width, height } = extent;
   const keys =
     `/Type/XObject/Subtype/Form/BBox[0 0 ${numberText(width)} ${numberText(height)}]` +

@@ -142,7 +142,7 @@ export function placeNew(
     const nearest = fitted(draft.pdf, appearance.place);
     const free = isSigned ? freePlace(draft.pdf, nearest) : nearest;
     if (free === undefined) return { page: nearest.page, entries: [['Rect', '[0 0 0 0]']] };
-    return widgetOn(draft, appearance, own, isSigned, free);
+    return widgetOn(draft, appearance, { own, isSigned, shownPlace: free });
   }
   const { page: number, rectangle } = appearance;
   if (number === undefined || rectangle === undefined) {
@@ -157,7 +157,7 @@ export function placeNew(
         `which is ${numberText(view.width)} x ${numberText(view.height)} points as shown.`,
     );
   }
-  return widgetOn(draft, appearance, own, isSigned, { page, view, shown });
+  return widgetOn(draft, appearance, { own, isSigned, shownPlace: { page, view, shown } });
 }
 
 export interface ShownPlace {
@@ -224,7 +224,7 @@ function freePlace(pdf: PdfDocument, asked: ShownPlace): ShownPlace | undefined 
   const isFree = (one: Box): boolean => {
     const [left, bottom, right, top] = view.toContent(one);
     const cover = { box: { left, bottom, right, top }, remains: 0, isText: false };
-    return coveredOn(pdf, page, [], [cover], () => {}) !== 'content';
+    return coveredOn(pdf, page, { own: [], covers: [cover], spend: () => {} }) !== 'content';
   };
   if (isFree(shown)) return asked;
   const [left, bottom, right, top] = shown;
@@ -246,9 +246,11 @@ function freePlace(pdf: PdfDocument, asked: ShownPlace): ShownPlace | undefined 
 function widgetOn(
   draft: IncrementalUpdate,
   appearance: SignatureAppearance,
-  own: Reference,
-  isSigned: boolean,
-  { page, view, shown }: ShownPlace,
+  {
+    own,
+    isSigned,
+    shownPlace: { page, view, shown },
+  }: { readonly own: Reference; readonly isSigned: boolean; readonly shownPlace: ShownPlace },
 ): WidgetPlace {
   const entries: Entry[] = [
     ['Rect', rectText(view.toContent(shown))],
@@ -270,9 +272,11 @@ function widgetOn(
 export function placeInField(
   draft: IncrementalUpdate,
   appearance: SignatureAppearance,
-  field: PdfDict,
-  { dict, reference }: ExistingWidget,
-  isSigned: boolean,
+  {
+    field,
+    existingWidget: { dict, reference },
+    isSigned,
+  }: { readonly field: PdfDict; readonly existingWidget: ExistingWidget; readonly isSigned: boolean },
 ): WidgetPlace {
   const { pdf } = draft;
   const asked = appearance.page === undefined ? undefined : pageAt(pdf, appearance.page);

@@ -43,7 +43,7 @@ export class AppearanceWriter {
     const { ascent, descent } = this.#font;
     const text = shown.length === 0 ? undefined : { lines: shown, ascent, descent };
     const image = file && this.#image(file);
-    const content = layOut(extent, image?.extent, text, ink(this.#rules));
+    const content = layOut(extent, image?.extent, { text, ink: ink(this.#rules) });
     let resources = text === undefined ? '' : this.#textResources();
     if (image !== undefined) resources += `/XObject<</Im ${image.reference}>>`;
     return this.#form(extent, rotation, resources, content);
@@ -57,7 +57,11 @@ export class AppearanceWriter {
 
   /** Writes the appearance of a text or choice field in the look of its author. */
   field(extent: Extent, rotation: Rotation, look: FieldLook, content: FieldContent): string {
-    const drawn = drawField(extent, look, content, this.#font, (colour, use) => this.#colour(colour, use));
+    const drawn = drawField(extent, look, {
+      content,
+      font: this.#font,
+      paint: (colour, use) => this.#colour(colour, use),
+    });
     const hasText = drawn.includes(' Tf\n');
     return this.#form(extent, rotation, hasText ? this.#textResources() : this.#colourResources(), drawn);
   }
@@ -153,9 +157,11 @@ type Painter = (colour: Colour, use: 'fill' | 'line') => string;
 function drawField(
   extent: Extent,
   look: FieldLook,
-  content: FieldContent,
-  font: TextFont,
-  paint: Painter,
+  {
+    content,
+    font,
+    paint,
+  }: { readonly content: FieldContent; readonly font: TextFont; readonly paint: Painter },
 ): string {
   const { text, size, marked } = arranged(extent, look, content, font);
   const marks = marked.length === 0 ? '' : `${paint(MARKED, 'fill')} ${marked.join(' re ')} re f\n`;

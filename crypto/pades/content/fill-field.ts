@@ -17,15 +17,21 @@ import type { AppearanceWriter } from './appearance-writer.ts';
 import { choiceOptions, fieldContent, fieldLook, optionFor } from './field-look.ts';
 
 /**
- * @param isSigned the document has signatures: a frame that was not seen is not drawn, since it could cover what was signed
  * @throws {CryptoError} `request.invalid` for a value that the field cannot have
  */
 export function fillField(
   draft: IncrementalUpdate,
   writer: AppearanceWriter,
-  { name, type, fields, widgets }: FormField,
-  value: string,
-  isSigned: boolean,
+  {
+    formField: { name, type, fields, widgets },
+    value,
+    isSigned,
+  }: {
+    readonly formField: FormField;
+    readonly value: string;
+    /** The document has signatures: a frame that was not seen is not drawn, since it could cover what was signed. */
+    readonly isSigned: boolean;
+  },
 ): void {
   const { pdf } = draft;
   const [field] = fields;
@@ -54,17 +60,25 @@ export function fillField(
     if (dict.get('RV') !== undefined) body.set('RV', 'null');
     if (chosen !== undefined) body.set('I', `[${options.indexOf(chosen)}]`);
   }
-  for (const widget of widgets) drawValue(draft, writer, widget, type, [stored], isSigned);
+  for (const widget of widgets)
+    drawValue(draft, writer, { fieldObject: widget, type, values: [stored], isSigned });
 }
 
 /** Writes the appearance of a widget. Returns false for a widget without a place. */
 export function drawValue(
   draft: IncrementalUpdate,
   writer: AppearanceWriter,
-  { dict, reference }: FieldObject,
-  type: 'Tx' | 'Ch',
-  values: readonly string[],
-  isSigned: boolean,
+  {
+    fieldObject: { dict, reference },
+    type,
+    values,
+    isSigned,
+  }: {
+    readonly fieldObject: FieldObject;
+    readonly type: 'Tx' | 'Ch';
+    readonly values: readonly string[];
+    readonly isSigned: boolean;
+  },
 ): boolean {
   const { pdf } = draft;
   const extent = extentOf(pdf, dict);

@@ -64,7 +64,7 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   for (const field of content.fields) {
     const found = present.get(field.name);
     if (found !== undefined) {
-      if (field.value !== null) fillField(draft, writer, found, field.value, isSigned);
+      if (field.value !== null) fillField(draft, writer, { formField: found, value: field.value, isSigned });
       filled.add(field.name);
     } else {
       if (field.place === null) throw missing(field);

@@ -236,7 +236,9 @@ function placeFieldWidget(
 ): WidgetPlace {
   const { dict, own, widget } = field;
   if (widget !== undefined) {
-    return appearance === undefined ? UNTOUCHED : placeInField(draft, appearance, dict, widget, isSigned);
+    return appearance === undefined
+      ? UNTOUCHED
+      : placeInField(draft, appearance, { field: dict, existingWidget: widget, isSigned });
   }
   // A field does not need a widget, and validators of the earlier signatures may reject a new one.
   if (!isSigned) {
@@ -276,7 +278,7 @@ export function updateField(
   const flags = asInteger(draft.pdf.resolve(form.get('SigFlags'))) ?? 0;
   if ((flags & SIGN_FLAGS) !== SIGN_FLAGS) form.set('SigFlags', String(flags | SIGN_FLAGS));
   if (target.kind === 'empty') signExistingField(draft, target.found, signature, options);
-  else addField(draft, form, target, signature, options);
+  else addField(draft, target, signature, { ...options, form });
 }
 
 function signExistingField(
@@ -307,10 +309,9 @@ function signExistingField(
 
 function addField(
   draft: IncrementalUpdate,
-  form: DictUpdate,
   { under, parts }: TargetField & { readonly kind: 'new' },
   signature: Reference,
-  { appearance, isSigned = false }: FieldOptions,
+  { form, appearance, isSigned = false }: FieldOptions & { readonly form: DictUpdate },
 ): void {
   const own = draft.reserve();
   const { page, entries } = placeWidget(draft, appearance, own, isSigned);

@@ -79,14 +79,20 @@ function remainsBelow({ alpha, blend, lightness }: Mark): number {
 
 /**
  * Returns the content of the page that the areas would cover.
- * @param own numbers of the changed widget, and of the other widgets of its field
  */
 export function coveredOn(
   pdf: PdfDocument,
   page: PaintedPage,
-  own: readonly number[],
-  covers: readonly Cover[],
-  spend: (steps: number) => void,
+  {
+    own,
+    covers,
+    spend,
+  }: {
+    /** Numbers of the changed widget, and of the other widgets of its field. */
+    readonly own: readonly number[];
+    readonly covers: readonly Cover[];
+    readonly spend: (steps: number) => void;
+  },
 ): Covered {
   const { content, annotations } = pageMarks(pdf, page, spend);
   const places = annotations.filter(({ number }) => number !== undefined && own.includes(number));

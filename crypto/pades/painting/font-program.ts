@@ -34,7 +34,10 @@ export function openTypeProgram(file: Buffer): FontProgram | undefined {
       file.readUInt32BE(0) !== 0x00010000
     ) {
       const compact = readCompactFont(file);
-      return compact && programOf(wrapped(file, compact.count), compact.count, EM, compact, []);
+      return (
+        compact &&
+        programOf(wrapped(file, compact.count), compact.count, { unitsPerEm: EM, compact, maps: [] })
+      );
     }
     const tables = tablesOf(file);
     const [head, maxp, cmap, cff] = ['head', 'maxp', 'cmap', 'CFF '].map((name) => tables.get(name));
@@ -42,7 +45,7 @@ export function openTypeProgram(file: Buffer): FontProgram | undefined {
     const compact = cff && readCompactFont(cff);
     if (cff !== undefined && compact === undefined) return undefined;
     const maps = cmap === undefined ? [] : characterMaps(cmap);
-    return programOf(file, maxp.readUInt16BE(4), head.readUInt16BE(18), compact, maps);
+    return programOf(file, maxp.readUInt16BE(4), { unitsPerEm: head.readUInt16BE(18), compact, maps });
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -69,9 +72,15 @@ function wrapped(file: Buffer, count: number): Buffer {
 function programOf(
   file: Buffer,
   count: number,
-  unitsPerEm: number,
-  compact: CompactFont | undefined,
-  maps: readonly CharacterMap[],
+  {
+    unitsPerEm,
+    compact,
+    maps,
+  }: {
+    readonly unitsPerEm: number;
+    readonly compact: CompactFont | undefined;
+    readonly maps: readonly CharacterMap[];
+  },
 ): FontProgram | undefined {
   if (unitsPerEm === 0) return undefined;
   const font = new Font(new Face(new Blob(Uint8Array.from(file).buffer)));

@@ -79,7 +79,11 @@ export function readText(
   for (const [index, mark] of marks.entries()) {
     const { text } = mark;
     if (text === undefined || text.glyphs.every((glyph) => glyph.text?.trim() === '')) continue;
-    const fault = faultOf(mark, marks.slice(index + 1), marks.slice(0, index), below ?? [], letters);
+    const fault = faultOf(mark, marks.slice(index + 1), {
+      own: marks.slice(0, index),
+      below: below ?? [],
+      letters,
+    });
     if (fault !== undefined) return fault;
     const [dx, dy] = text.direction;
     if (!turned && dx < 0 && Math.abs(dy) < -dx) return hidden('turns its text upside down');
@@ -89,15 +93,21 @@ export function readText(
 }
 
 /**
- * @param own marks of the appearance that are painted before
- * @param letters of the page below the text
  */
 function faultOf(
   mark: Mark,
   later: readonly Mark[],
-  own: readonly Mark[],
-  below: readonly Mark[],
-  letters: readonly PageLetter[],
+  {
+    own,
+    below,
+    letters,
+  }: {
+    /** Marks of the appearance that are painted before. */
+    readonly own: readonly Mark[];
+    readonly below: readonly Mark[];
+    /** Of the page below the text. */
+    readonly letters: readonly PageLetter[];
+  },
 ): ReadText | undefined {
   const earlier = [...below, ...own];
   const { text, blend, clip, lightness, alpha, isConditional } = mark;

@@ -74,7 +74,8 @@ export function commentLook(
   // Viewers draw the window of a comment on their own, and some an appearance of it.
   if (type === 'Popup' && dict.get('AP') === undefined) return { look: 'absent' };
   const spend = (steps: number): void => pair.before.spend(steps);
-  const covered = (covers: readonly Cover[]) => coveredOn(pair.before.pdf, page, [own], covers, spend);
+  const covered = (covers: readonly Cover[]) =>
+    coveredOn(pair.before.pdf, page, { own: [own], covers, spend });
   if (isUnsteady(pdf, dict, page) && !(SYMBOLS.has(type) && covered(placesOf(pdf, dict)) === 'nothing'))
     return { look: 'undecided', reason: 'does not keep its place on the page' };
   const drawn = marksOf(pair, state, dict);
@@ -112,7 +113,10 @@ export function opensWindow(pair: ObjectComparison, slice: ByteSlice, page: Surv
   if (box === undefined) return true;
   const own = asReference(slice)?.number ?? -1;
   const spend = (steps: number): void => pair.before.spend(steps);
-  return coveredOn(pair.before.pdf, page, [own], [{ box, remains: 0, isText: false }], spend) !== 'nothing';
+  return (
+    coveredOn(pair.before.pdf, page, { own: [own], covers: [{ box, remains: 0, isText: false }], spend }) !==
+    'nothing'
+  );
 }
 
 function isOpen(pdf: PdfDocument, written: ByteSlice | undefined): boolean {

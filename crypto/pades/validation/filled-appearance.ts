@@ -36,10 +36,11 @@ import {
   leavesOpen,
 } from '../shown-values/appearance-judgement.ts';
 import { judgeButton } from '../shown-values/button-mark.ts';
-import { fieldValue, showsList, showsValue, textOf } from '../shown-values/field-value.ts';
+import { fieldValue, showsList, showsValue } from '../shown-values/field-value.ts';
 import { readText, showsFromRight } from '../shown-values/shown-value.ts';
 import { drawsAllAnew, frameOf, isUnseen, seenFlags } from './field-drawing.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
+import { judgeRichText } from './rich-text.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
 import { isUsualFont, judgeCaption, judgeStyle } from './viewer-drawing.ts';
 
@@ -50,8 +51,6 @@ type Pages = ReadonlySet<SurveyedPage> | undefined;
 const MAX_PATHS = 16;
 /** Bit 25 of /Ff. Source: ISO 32000-1, table 228. */
 const COMB = 1 << 24;
-/** Bit 26 of /Ff. */
-const RICH_TEXT = 1 << 25;
 /** Largest width and height of a check box or radio button, in units of the page; its mark may have any shape. */
 const BUTTON_SIZE = 48;
 /** Tolerance beside a rectangle for the width of its border, in units of the page. */
@@ -82,42 +81,17 @@ export function judgeAppearance(
   for (const number of new Set(streams)) {
     const isSigned = isAsBefore(pair, field, number);
     if (isSigned && number !== shown) continue;
-    judgements.push((isSigned ? judgeSigned : judgeStream)(pair, field, dict, number, pages));
+    judgements.push(
+      isSigned
+        ? judgeSigned(pair, field, { dict, number, pages })
+        : judgeStream(pair, field, { dict, number, pages }),
+    );
   }
   for (const judged of judgements) {
     if (judged.status === 'forbidden') return judged;
     if (judged.status === 'undecided') open = judged;
   }
   return open;
-}
-
-/** Compares the rich text of a field, from which editors draw it anew (12.7.4.4), with its value. */
-function judgeRichText(
-  pair: ObjectComparison,
-  { dict: before }: SurveyedField,
-  dict: PdfDict,
-): AppearanceJudgement {
-  const { pdf } = pair.after;
-  const written = dict.get('RV');
-  const isUsed = ((asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0) & RICH_TEXT) !== 0;
-  if (written === undefined || (!isUsed && equalValues(written, before.get('RV')))) return FAITHFUL;
-  const text = withoutTags(textOf(pdf, written) ?? '').replace(ENTITY, characterOf);
-  const bare = (one: string): string => one.replace(/\s/g, '');
-  const isSame = fieldValue(pdf, dict).texts?.some((value) => bare(value) === bare(text));
-  return isSame === true ? FAITHFUL : leavesOpen('has a rich text that is another one than its value');
-}
-
-function withoutTags(markup: string): string {
-  const [start = '', ...parts] = markup.split('<');
-  return start + parts.map((part) => part.slice(part.indexOf('>') + 1)).join('');
-}
-
-const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-function characterOf(all: string, decimal?: string, hex?: string, name?: string): string {
-  const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-  return NAMED[name ?? ''] ?? (code <= 0x10ffff ? String.fromCodePoint(code) : all);
 }
 
 function isTurnedAlone(pdf: PdfDocument, widget: PdfDict, pages: Pages): boolean {
@@ -189,10 +163,18 @@ export function judgeRedrawn(
   const { pdf } = pair.after;
   const shown = shownStream(pdf, dict);
   if (field.type === 'Btn') return judgeCaption(pair, dict, shown) ?? judgeState(pair, dict);
-  const judged = shown === undefined ? FAITHFUL : judgeStream(pair, field, dict, shown, pages, true);
+  const judged =
+    shown === undefined ? FAITHFUL : judgeStream(pair, field, { dict, number: shown, pages, isSigned: true });
   const own = judged.status === 'faithful' ? judgeOwnValue(pdf, dict) : judged;
   if (own.status !== 'faithful') return own;
   return drawsText(pdf, dict) ? judgeStyle(pdf, dict) : FAITHFUL;
+}
+
+/** A stream of a field after a change. */
+interface ShownStream {
+  readonly dict: PdfDict;
+  readonly number: number;
+  readonly pages: Pages;
 }
 
 /**
@@ -202,13 +184,11 @@ export function judgeRedrawn(
 function judgeSigned(
   pair: ObjectComparison,
   field: SurveyedField,
-  dict: PdfDict,
-  number: number,
-  pages: Pages,
+  { dict, number, pages }: ShownStream,
 ): AppearanceJudgement {
   const isButton = field.type === 'Btn';
   if (isButton && shownStream(pair.before.pdf, field.dict) === number) return FAITHFUL;
-  const judged = judgeStream(pair, field, dict, number, pages, true);
+  const judged = judgeStream(pair, field, { dict, number, pages, isSigned: true });
   if (judged.status !== 'forbidden') return judged;
   const rectangle = boxOf(pair.after.pdf, dict.get('Rect'));
   if (!isButton || rectangle === undefined || pages === undefined) return leavesOpen(judged.reason);
@@ -319,10 +299,7 @@ function isUnchanged(pair: ObjectComparison, number: number): boolean {
 function judgeStream(
   pair: ObjectComparison,
   field: SurveyedField,
-  dict: PdfDict,
-  number: number,
-  pages: Pages,
-  isSigned = false,
+  { dict, number, pages, isSigned = false }: ShownStream & { readonly isSigned?: boolean },
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const rectangle = boxOf(pdf, dict.get('Rect'));
@@ -341,13 +318,13 @@ function judgeStream(
   if (unsupported !== undefined) return (isSigned ? leavesOpen : forbids)(`has ${unsupported}`);
   const paths = judgePaths(field, marks, rectangle, lineLimit(pair, dict));
   if (paths !== undefined) return forbids(paths);
-  const hidden = judgeCovers(pair, field, marks, rectangle, pages);
+  const hidden = judgeCovers(pair, field, { marks, rectangle, pages });
   if (hidden.status === 'forbidden') return hidden;
   const isShown = shownStream(pdf, dict) === number;
   const shown =
     field.type === 'Btn'
       ? judgeButton(marks, rectangle, isSigned, isShown ? asName(pdf.resolve(dict.get('AS'))) : undefined)
-      : judgeText(pair, field, dict, marks, rectangle, pages);
+      : judgeText(pair, field, { dict, marks, rectangle, pages });
   return shown.status === 'faithful' ? hidden : shown;
 }
 
@@ -388,9 +365,11 @@ function isInside({ box, clip }: Mark, rectangle: Box): boolean {
 function judgeCovers(
   pair: ObjectComparison,
   field: SurveyedField,
-  marks: readonly Mark[],
-  rectangle: Box,
-  pages: Pages,
+  {
+    marks,
+    rectangle,
+    pages,
+  }: { readonly marks: readonly Mark[]; readonly rectangle: Box; readonly pages: Pages },
 ): AppearanceJudgement {
   const old = areasBefore(pair, field, rectangle);
   const isOld = (box: Box): boolean =>
@@ -473,7 +452,11 @@ function coveredOnAny(
   const own = widgetsOf(pair.before.pdf, number);
   for (const page of pages) {
     pair.before.spend(STEPS_PER_PAGE);
-    const covered = coveredOn(pair.before.pdf, page, own, covers, (steps) => pair.before.spend(steps));
+    const covered = coveredOn(pair.before.pdf, page, {
+      own,
+      covers,
+      spend: (steps) => pair.before.spend(steps),
+    });
     if (WORST.indexOf(covered) > WORST.indexOf(worst)) worst = covered;
   }
   return worst;
@@ -509,10 +492,17 @@ function areasBefore(pair: ObjectComparison, { dict }: SurveyedField, rectangle:
 function judgeText(
   pair: ObjectComparison,
   { type }: SurveyedField,
-  dict: PdfDict,
-  marks: readonly Mark[],
-  rectangle: Box,
-  pages: Pages,
+  {
+    dict,
+    marks,
+    rectangle,
+    pages,
+  }: {
+    readonly dict: PdfDict;
+    readonly marks: readonly Mark[];
+    readonly rectangle: Box;
+    readonly pages: Pages;
+  },
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const shown = marks.flatMap(({ text }) => text ?? []);

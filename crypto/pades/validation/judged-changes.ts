@@ -24,16 +24,23 @@ const MAX_CHANGES = 50;
 
 /**
  * Reports the worst changes of each revision, and the number of the others.
- * @param all signatures of the file
  * @throws WorkBudgetExceeded
  */
 export function checkChanges(
   pdf: PdfDocument,
   { coverage, dict, fieldDict }: FoundSignature,
-  history: RevisionHistory,
-  work: WorkBudget,
-  later: readonly LaterRevision[],
-  all: readonly FoundSignature[],
+  {
+    history,
+    work,
+    later,
+    all,
+  }: {
+    readonly history: RevisionHistory;
+    readonly work: WorkBudget;
+    readonly later: readonly LaterRevision[];
+    /** Signatures of the file. */
+    readonly all: readonly FoundSignature[];
+  },
 ): ChangeReport | undefined {
   if (coverage === undefined || typeof history.stateAt(coverage.end) === 'string') return undefined;
   const policy = policyOf(pdf, dict, fieldDict);

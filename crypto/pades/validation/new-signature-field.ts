@@ -65,7 +65,7 @@ export function newSignatureField(
     if (fault !== undefined) return refuse(`added the signature field ${name} with ${fault}`);
   }
   return {
-    change: change(pair, survey, name, dict, widgets),
+    change: change(pair, survey, { name, dict, widgets }),
     widgets: widgets.map((widget) => widget.number),
   };
 }
@@ -132,9 +132,11 @@ function coveredByWidgets(
 function change(
   pair: ObjectComparison,
   survey: DocumentSurvey,
-  name: string,
-  dict: PdfDict,
-  widgets: readonly Widget[],
+  {
+    name,
+    dict,
+    widgets,
+  }: { readonly name: string; readonly dict: PdfDict; readonly widgets: readonly Widget[] },
 ): Change {
   const { pdf } = pair.after;
   const value = dict.get('V');

@@ -43,7 +43,7 @@ export function pageChanges(
         ? pair.after.pdf.dict(pair.after.pdf.object(page.number))
         : page.dict;
     if (dict === undefined) changes.push(forbidden(`removed page ${page.ordinal}`));
-    else changes.push(...changedPage(pair, page, dict, survey, widgets));
+    else changes.push(...changedPage(pair, page, { after: dict, survey, widgets }));
   }
   for (const number of survey.annotations.keys()) {
     if (pair.changed(number)) changes.push(...annotationChanges(pair, number, survey));
@@ -54,9 +54,11 @@ export function pageChanges(
 function changedPage(
   pair: ObjectComparison,
   page: SurveyedPage,
-  after: PdfDict,
-  survey: DocumentSurvey,
-  widgets: ReadonlySet<number>,
+  {
+    after,
+    survey,
+    widgets,
+  }: { readonly after: PdfDict; readonly survey: DocumentSurvey; readonly widgets: ReadonlySet<number> },
 ): readonly Change[] {
   const old = page.dict.get('Annots');
   const now = after.get('Annots');
@@ -83,7 +85,7 @@ function changedPage(
   ];
   const { removed, added } = compareAnnotations(pair, old, now);
   for (const number of removed) changes.push(removedAnnotation(pair, number, page, survey));
-  for (const slice of added) changes.push(...addedAnnotation(pair, slice, page, survey, widgets));
+  for (const slice of added) changes.push(...addedAnnotation(pair, slice, { page, survey, widgets }));
   return changes;
 }
 
@@ -124,9 +126,11 @@ function removedAnnotation(
 function addedAnnotation(
   pair: ObjectComparison,
   slice: ByteSlice,
-  page: SurveyedPage,
-  survey: DocumentSurvey,
-  widgets: ReadonlySet<number>,
+  {
+    page,
+    survey,
+    widgets,
+  }: { readonly page: SurveyedPage; readonly survey: DocumentSurvey; readonly widgets: ReadonlySet<number> },
 ): readonly Change[] {
   const number = asReference(slice)?.number;
   if (number !== undefined && widgets.has(number)) return [];

@@ -25,13 +25,19 @@ export function decryptBytes(
   return withoutPadding(decipher.update(encrypted.subarray(BLOCK, end)));
 }
 
-/** @param vector 16 bytes, unique within the file; unused by RC4 */
 export function encryptBytes(
   method: CryptMethod,
   fileKey: Buffer,
-  object: Reference,
-  clear: Buffer,
-  vector: Buffer,
+  {
+    object,
+    clear,
+    vector,
+  }: {
+    readonly object: Reference;
+    readonly clear: Buffer;
+    /** 16 bytes, unique within the file; unused by RC4. */
+    readonly vector: Buffer;
+  },
 ): Buffer {
   if (method === 'identity') return clear;
   const key = objectKey(method, fileKey, object);

@@ -78,7 +78,9 @@ export class Encryption {
     const text = (from: number, to: number): string =>
       strings === 'identity'
         ? bytes.toString('latin1', from, to)
-        : mapStrings(bytes, from, to, (clear) => encryptBytes(strings, key, object, clear, vector(clear)));
+        : mapStrings(bytes, from, to, (clear) =>
+            encryptBytes(strings, key, { object, clear, vector: vector(clear) }),
+          );
     const keyword = skipSpace(bytes, end);
     if (!startsWith(bytes, keyword, 'stream')) return text(0, bytes.length);
     const dict = asDict({ bytes, at: -1, start, end });
@@ -90,7 +92,8 @@ export class Encryption {
     }
     const clear = bytes.subarray(from, from + length);
     const method = this.#methodOf(dict);
-    const data = method === 'identity' ? clear : encryptBytes(method, key, object, clear, vector(clear));
+    const data =
+      method === 'identity' ? clear : encryptBytes(method, key, { object, clear, vector: vector(clear) });
     return [
       `${text(0, written.start)}${data.length}${text(written.end, end)}`,
       bytes.toString('latin1', end, from),

@@ -25,15 +25,21 @@ interface Area extends Extent {
 /**
  * Builds operators of the content stream; the font resource is `F`.
  * @param image its pixels, when there is one
- * @param ink operators that set the colour of text
- * @param imageName of the resource
  */
 export function layOut(
   extent: Extent,
   image: Extent | undefined,
-  text: Pick<ShownText, 'lines' | 'ascent' | 'descent'> | undefined,
-  ink: string,
-  imageName: string = 'Im',
+  {
+    text,
+    ink,
+    imageName = 'Im',
+  }: {
+    readonly text: Pick<ShownText, 'lines' | 'ascent' | 'descent'> | undefined;
+    /** Operators that set the colour of text. */
+    readonly ink: string;
+    /** Of the resource. */
+    readonly imageName?: string | undefined;
+  },
 ): string {
   const inner = innerOf(extent);
   if (image === undefined) return text === undefined ? '' : textIn(inner, text, ink);

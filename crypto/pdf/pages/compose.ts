@@ -204,13 +204,11 @@ class Composer {
 
   #drawn({ width, height, items }: DrawnPage): Reference {
     const out = this.#out;
-    const { operators, resources, links } = drawItems(
-      items,
-      height,
-      this.#font,
-      referenceText(this.#fontReference),
-      out,
-    );
+    const { operators, resources, links } = drawItems(items, height, {
+      font: this.#font,
+      fontReference: referenceText(this.#fontReference),
+      sink: out,
+    });
     const contents = out.add(packedStream('', Buffer.from(operators, 'latin1')));
     const notes = links.map(({ box, uri }) => referenceText(out.add(linkAnnotation(box, uri))));
     return out.add(

@@ -65,15 +65,21 @@ const RULES: PdfARules = { deviceColours: true, transparency: true, listGlyphs: 
 
 /**
  * @param height of the page as shown, points
- * @param fontReference text of the reference to the object of `font`
  * @throws {CryptoError} `request.invalid` for an image that can't be read
  */
 export function drawItems(
   items: readonly DrawnItem[],
   height: number,
-  font: TextFont,
-  fontReference: string,
-  sink: ObjectSink,
+  {
+    font,
+    fontReference,
+    sink,
+  }: {
+    readonly font: TextFont;
+    /** Text of the reference to the object of `font`. */
+    readonly fontReference: string;
+    readonly sink: ObjectSink;
+  },
 ): DrawnContent {
   let operators = '';
   const images: string[] = [];
@@ -102,7 +108,7 @@ export function drawItems(
         if (image !== undefined) images.push(image.embed(sink, RULES));
         const lines = item.lines.filter((line) => line.trim() !== '').map((line) => font.line(line));
         const text = lines.length === 0 ? undefined : { lines, ascent: font.ascent, descent: font.descent };
-        const inside = layOut(item, image, text, '0 g', `Im${images.length}`);
+        const inside = layOut(item, image, { text, ink: '0 g', imageName: `Im${images.length}` });
         operators += `q 1 0 0 1 ${numbers(x, height - item.y - item.height)} cm\n${inside}Q\n`;
         break;
       }

@@ -90,11 +90,15 @@ export function copyPages(
 ): void {
   for (const [index, page] of list.entries()) {
     const copy = copies[index];
-    if (copy !== undefined) to.out.put(copy, pageText(importer, page, index, list.length, to));
+    if (copy !== undefined) to.out.put(copy, pageText(importer, page, { index, count: list.length, to }));
   }
 }
 
-function pageText(importer: Importer, page: TreePage, index: number, count: number, to: PageCopying): string {
+function pageText(
+  importer: Importer,
+  page: TreePage,
+  { index, count, to }: { readonly index: number; readonly count: number; readonly to: PageCopying },
+): string {
   const { pdf } = importer;
   const set = new Map([
     ['Type', '/Page'],
@@ -159,7 +163,7 @@ function overlayOf(
   const { width, height, matrix } = view;
   const drawn = draw({ ...place, width, height });
   if (drawn.length === 0) return undefined;
-  const { operators, resources, links } = drawItems(drawn, height, font, fontReference, out);
+  const { operators, resources, links } = drawItems(drawn, height, { font, fontReference, sink: out });
   const form = out.add(
     packedStream(
       `/Type/XObject/Subtype/Form/BBox[0 0 ${numberText(width)} ${numberText(height)}]/Resources<<${resources}>>`,

@@ -65,9 +65,12 @@ export function examineReferences(context: ReferenceContext, form: SignatureForm
   const findings: Finding[] = [];
   const hashes = new Set<string>();
   const references = form.references.map((reference) => {
-    const examined = examine(context, form, reference, findings, hashes);
+    const examined = examine(context, form, { reference, findings, hashes });
     if (examined.role !== 'manifest') return examined;
-    return { ...examined, listed: examineManifests(context, form, examined, findings, hashes) };
+    return {
+      ...examined,
+      listed: examineManifests(context, form, { examinedReference: examined, findings, hashes }),
+    };
   });
   return {
     references,
@@ -79,9 +82,11 @@ export function examineReferences(context: ReferenceContext, form: SignatureForm
 function examine(
   context: ReferenceContext,
   form: SignatureFormat,
-  reference: ReferenceFormat,
-  findings: Finding[],
-  hashes: Set<string>,
+  {
+    reference,
+    findings,
+    hashes,
+  }: { readonly reference: ReferenceFormat; readonly findings: Finding[]; readonly hashes: Set<string> },
 ): ExaminedReference {
   const detail = reference.uri === undefined ? 'no URI' : `URI="${printable(reference.uri)}"`;
   try {
@@ -89,7 +94,7 @@ function examine(
     const role = roleOf(context, form, data);
     const misused = misuse(form, reference, data, role);
     if (misused !== undefined) findings.push({ ...misused, detail });
-    findings.push({ ...compare(context, form, reference, data, role, hashes), detail });
+    findings.push({ ...compare(context, form, { reference, data, role, hashes }), detail });
     return { form: reference, data, role };
   } catch (error) {
     if (!(error instanceof DataFault || error instanceof FormFault)) throw error;
@@ -116,10 +121,17 @@ function lostType({ uri }: ReferenceFormat, subIndication: SubIndication): strin
 function compare(
   context: ReferenceContext,
   form: SignatureFormat,
-  reference: ReferenceFormat,
-  data: FoundData,
-  role: ReferenceRole,
-  hashes: Set<string>,
+  {
+    reference,
+    data,
+    role,
+    hashes,
+  }: {
+    readonly reference: ReferenceFormat;
+    readonly data: FoundData;
+    readonly role: ReferenceRole;
+    readonly hashes: Set<string>;
+  },
 ): Finding {
   const type = `digest.${role === 'data' ? 'content' : role}`;
   const hash = hashOf(reference.digestMethod);
@@ -228,9 +240,15 @@ function notEnveloped({ parent }: ElementPlace, node: SignatureNode): Omit<Findi
 function examineManifests(
   context: ReferenceContext,
   form: SignatureFormat,
-  { data }: ExaminedReference,
-  findings: Finding[],
-  hashes: Set<string>,
+  {
+    examinedReference: { data },
+    findings,
+    hashes,
+  }: {
+    readonly examinedReference: ExaminedReference;
+    readonly findings: Finding[];
+    readonly hashes: Set<string>;
+  },
 ): ExaminedReference[] {
   const manifests = data?.kind === 'element' ? manifestsAt(form, data.place.start) : [];
   const listed = manifests.flatMap((manifest) => childrenNamed(manifest, DS, 'Reference'));
@@ -247,7 +265,7 @@ function examineManifests(
   }
   return listed.flatMap((node) => {
     try {
-      const examined = examine(context, form, readReference(node), findings, hashes);
+      const examined = examine(context, form, { reference: readReference(node), findings, hashes });
       if (examined.role === 'manifest') findings.push(NESTED_MANIFEST);
       return [examined];
     } catch (error) {

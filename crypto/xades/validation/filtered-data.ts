@@ -60,16 +60,22 @@ const MAX_FOUND = 10_000;
 /**
  * Evaluates a filter.
  * @param place the element whose nodes are filtered; undefined: the document
- * @param own offset of the signature with the expression; undefined when the document has not the expression
- * @param comparisons of elements and texts that may still be made
  * @throws {TransformFault} when no element or range of elements is left
  */
 function filterNodes(
   { utf8, names }: FilteredDocument,
   place: { readonly start: number; readonly end: number } | undefined,
-  filter: NodeFilter,
-  own: number | undefined,
-  comparisons: WorkBudget,
+  {
+    filter,
+    own,
+    comparisons,
+  }: {
+    readonly filter: NodeFilter;
+    /** Offset of the signature with the expression; undefined when the document has not the expression. */
+    readonly own: number | undefined;
+    /** Of elements and texts that may still be made. */
+    readonly comparisons: WorkBudget;
+  },
 ): FilteredNodes {
   const pass = new FilterPass(utf8, filter, own, comparisons);
   readXml(utf8, pass, names);
@@ -388,7 +394,8 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Written
     to: ByteSink,
     skipped: readonly Range[],
   ) => {
-    for (const prefix of canonicalize(document, around, method, to, skipped)) loosePrefixes.add(prefix);
+    for (const prefix of canonicalize(document, around, { method, sink: to, without: skipped }))
+      loosePrefixes.add(prefix);
   };
   for (let stage: Stage | undefined = processing; stage !== undefined; stage = stage.next) {
     const isFirst = document === map;
@@ -396,7 +403,11 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Written
     if (!isFirst || stage.filter !== undefined) {
       budget.spend(document.utf8.length);
       const filter = stage.filter ?? EVERYTHING;
-      nodes = filterNodes(document, place, filter, isFirst ? own?.start : undefined, request.comparisons);
+      nodes = filterNodes(document, place, {
+        filter,
+        own: isFirst ? own?.start : undefined,
+        comparisons: request.comparisons,
+      });
     }
     const signatures: readonly Range[] = isFirst ? map.signatures : (nodes?.signatures ?? []);
     if (!isFirst) own = signatures[ownNumber];
@@ -410,7 +421,7 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Written
     );
     if (nodes !== undefined) {
       assertContent(document, around, left, nodes.empty);
-      filtered = joined(filtered, nodes, stage, own, isFirst);
+      filtered = joined(filtered, nodes, { stage, own, isFirst });
     }
     const skipped = left.filter(
       (one) => around === undefined || (holds(around, one) && one.start > around.start),
@@ -437,9 +448,11 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Written
 function joined(
   before: FilteredData | undefined,
   nodes: FilteredNodes,
-  stage: Stage,
-  own: Range | undefined,
-  isFirst: boolean,
+  {
+    stage,
+    own,
+    isFirst,
+  }: { readonly stage: Stage; readonly own: Range | undefined; readonly isFirst: boolean },
 ): FilteredData {
   const isOther = ({ start }: Range): boolean => start !== own?.start;
   const left = nodes.left.filter(({ isSignature }) => !isSignature);
@@ -470,7 +483,8 @@ function assertContent(
 ): void {
   const probe = new ContentProbe(document.utf8, left);
   if (!isEmpty && around === undefined) readXml(document.utf8, probe, document.names);
-  else if (!isEmpty && around !== undefined) readElement(document.utf8, around, probe, document.names);
+  else if (!isEmpty && around !== undefined)
+    readElement(document.utf8, around, { listener: probe, names: document.names });
   if (!probe.hasContent) throw new TransformFault('the filters leave no content');
 }
 

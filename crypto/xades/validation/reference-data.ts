@@ -213,7 +213,7 @@ export function digestData(
   let digest = context.digests.get(key);
   if (digest === undefined) {
     const hasher = createHash(hash);
-    writeData(context, found, signature, hasher);
+    writeData(context, found, { signature, sink: hasher });
     digest = hasher.digest();
     context.digests.set(key, digest);
   }
@@ -235,21 +235,27 @@ function keyOf({ contents }: ReferenceContext, found: FoundData, signature: Sign
 
 /**
  * Writes the bytes of a reference's data.
- * @param method canonicalization for data that no transform turns into bytes
  * @throws {DataFault}
  */
 export function writeData(
   context: ReferenceContext,
   found: FoundData,
-  signature: SignatureNode,
-  sink: ByteSink,
-  method = DEFAULT_CANONICAL,
+  {
+    signature,
+    sink,
+    method = DEFAULT_CANONICAL,
+  }: {
+    readonly signature: SignatureNode;
+    readonly sink: ByteSink;
+    /** Canonicalization for data that no transform turns into bytes. */
+    readonly method?: CanonicalMethod | undefined;
+  },
 ): void {
   guarded(() => {
     const written =
       found.kind === 'outside'
         ? { filtered: undefined, loosePrefixes: writeOutside(context, found.content, found.processing, sink) }
-        : writeInside(context, found, signature, sink, method);
+        : writeInside(context, found, { signature, sink, method });
     const key = keyOf(context, found, signature);
     // A time-stamp over the same data has a canonicalization of its own.
     if (!context.written.has(key)) context.written.set(key, written);
@@ -276,9 +282,11 @@ function guarded<T>(write: () => T): T {
 function writeInside(
   context: ReferenceContext,
   found: Exclude<FoundData, { readonly kind: 'outside' }>,
-  signature: SignatureNode,
-  sink: ByteSink,
-  method: CanonicalMethod,
+  {
+    signature,
+    sink,
+    method,
+  }: { readonly signature: SignatureNode; readonly sink: ByteSink; readonly method: CanonicalMethod },
 ): WrittenData {
   const { map } = context;
   const { processing } = found;
@@ -291,7 +299,11 @@ function writeInside(
     const decoder = new Base64Decoder(sink);
     const scope = place?.scope;
     const start = place?.start ?? map.root.start;
-    readElement(map.utf8, { start, scope }, new Base64Element(map.utf8, decoder), map.names);
+    readElement(
+      map.utf8,
+      { start, scope },
+      { listener: new Base64Element(map.utf8, decoder), names: map.names },
+    );
     decoder.finish();
     return { filtered: undefined, loosePrefixes: new Set() };
   }
@@ -342,7 +354,7 @@ function writeOutside(
     decoder.finish();
   } else {
     const utf8 = readOutside(context, content);
-    const loose = canonicalize({ utf8, names: new Names() }, undefined, output, sink);
+    const loose = canonicalize({ utf8, names: new Names() }, undefined, { method: output, sink });
     if (context.splits.has(content)) return loose;
     const splits = new TextSplitFinder(utf8);
     readXml(utf8, splits);
@@ -375,7 +387,7 @@ export function writeNode(
 ): ReadonlySet<string> {
   return guarded(() => {
     context.budget.spend(node.end - node.start);
-    return canonicalize(context.map, node, method, sink);
+    return canonicalize(context.map, node, { method, sink });
   });
 }
 

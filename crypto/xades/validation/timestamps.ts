@@ -196,7 +196,12 @@ function writeArchived(
   if (childrenNamed(node, XADES, 'Include').length > 0)
     throw new FormFault('an archive time-stamp whose parts are distributed is not read');
   const before = properties.unsigned.slice(0, properties.unsigned.indexOf(node));
-  writeArchivedStart(context, signature, references.map(dataOf), before, method, sink);
+  writeArchivedStart(context, signature, {
+    references: references.map(dataOf),
+    unsigned: before,
+    method,
+    sink,
+  });
   writeArchivedObjects(context, signature, method, sink);
 }
 
@@ -206,7 +211,7 @@ function writeReference(
   method: CanonicalMethod,
   sink: ByteSink,
 ): void {
-  writeData(context, dataOf(reference), signature, sink, method);
+  writeData(context, dataOf(reference), { signature, sink, method });
 }
 
 /** Returns the data of a reference. @throws {DataFault} */
@@ -257,19 +262,26 @@ function broken(
 
 /**
  * Writes the covered data up to and including the existing unsigned properties.
- * @param references data of each reference of SignedInfo, in order
- * @param unsigned the properties before the time-stamp
  * @throws {DataFault}
  */
 export function writeArchivedStart(
   context: ReferenceContext,
   signature: SignatureNode,
-  references: readonly FoundData[],
-  unsigned: readonly SignatureNode[],
-  method: CanonicalMethod,
-  sink: ByteSink,
+  {
+    references,
+    unsigned,
+    method,
+    sink,
+  }: {
+    /** Data of each reference of SignedInfo, in order. */
+    readonly references: readonly FoundData[];
+    /** The properties before the time-stamp. */
+    readonly unsigned: readonly SignatureNode[];
+    readonly method: CanonicalMethod;
+    readonly sink: ByteSink;
+  },
 ): void {
-  for (const data of references) writeData(context, data, signature, sink, method);
+  for (const data of references) writeData(context, data, { signature, sink, method });
   for (const local of ['SignedInfo', 'SignatureValue', 'KeyInfo']) {
     for (const node of childrenNamed(signature, DS, local)) writeNode(context, node, method, sink);
   }

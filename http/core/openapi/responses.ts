@@ -79,7 +79,7 @@ export function responsesOf(
 ): Responses {
   const found: Responses = {};
   for (const [status, given] of Object.entries(route.responses)) {
-    found[status] = success(Number(status), listed(given), route, book, fileTypes);
+    found[status] = success(Number(status), listed(given), { route, book, fileTypes });
   }
   if (route.auth === 'page') {
     found['302'] ??= {
@@ -129,9 +129,11 @@ function listed(given: AnyRoute['responses'][number]): readonly (z.ZodType | Con
 function success(
   status: number,
   given: readonly (z.ZodType | Content)[],
-  route: AnyRoute,
-  book: SchemaBook,
-  fileTypes: readonly string[],
+  {
+    route,
+    book,
+    fileTypes,
+  }: { readonly route: AnyRoute; readonly book: SchemaBook; readonly fileTypes: readonly string[] },
 ): ResponseObject {
   const headers: ResponseHeader[] = [];
   const content: { [mediaType: string]: { readonly schema?: object } } = {};

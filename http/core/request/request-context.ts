@@ -134,13 +134,19 @@ export class RequestContext implements FailedRequest {
   /** Name of the caller, for the log. */
   #by: string | undefined;
 
-  constructor(
-    options: RequestContextOptions,
-    response: ResponseWriter,
-    request: RequestHead,
-    closing: boolean,
-    traffic: Traffic,
-  ) {
+  constructor({
+    options,
+    response,
+    request,
+    closing,
+    traffic,
+  }: {
+    readonly options: RequestContextOptions;
+    readonly response: ResponseWriter;
+    readonly request: RequestHead;
+    readonly closing: boolean;
+    readonly traffic: Traffic;
+  }) {
     this.#options = options;
     this.#response = response;
     this.request = request;

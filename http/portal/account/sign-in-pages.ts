@@ -62,13 +62,26 @@ function formPageOf(query: z.infer<typeof formQuery>, acceptLanguage: string): A
 }
 
 export function signInRoutes(
-  signIn: UserSignIn,
-  sessions: UserSessions,
-  providerSignIn: ProviderSignIn,
-  factors: SecondFactors,
-  providers: UserProviders | undefined,
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-  nodes: OtherNodes | undefined,
+  {
+    signIn,
+    sessions,
+    providerSignIn,
+    factors,
+  }: {
+    readonly signIn: UserSignIn;
+    readonly sessions: UserSessions;
+    readonly providerSignIn: ProviderSignIn;
+    readonly factors: SecondFactors;
+  },
+  {
+    providers,
+    clock,
+    nodes,
+  }: {
+    readonly providers: UserProviders | undefined;
+    readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+    readonly nodes: OtherNodes | undefined;
+  },
 ): readonly AnyRoute[] {
   const byClient = limiterOf(nodes, 'sign-in', PER_CLIENT, clock);
   const byNetwork = limiterOf(nodes, 'sign-in-network', PER_NETWORK, clock);
@@ -262,13 +275,11 @@ export function signInRoutes(
             )
           : accountReply(
               200,
-              myAccountPage(
-                page,
-                user,
-                await sessions.list(user.tenant.organization.id, user.id),
-                await factors.state(user.id),
-                doneNotice(page, query),
-              ),
+              myAccountPage(page, user, {
+                sessions: await sessions.list(user.tenant.organization.id, user.id),
+                factor: await factors.state(user.id),
+                notice: doneNotice(page, query),
+              }),
             ),
     }),
     accountPost({

@@ -102,8 +102,8 @@ export function userPageRoutes(
         if (member === undefined) throw new PortalRefusal('NotFound');
         const open = await sessions.list(id, member.id);
         const hasFactor = (await factors.state(member.id)) !== undefined;
-        const more = { hasFactor, notice: doneNotice(page, query) };
-        return accountReply(200, userSessionsPage(page, user, member, open, more));
+        const shown = { sessions: open, hasFactor, notice: doneNotice(page, query) };
+        return accountReply(200, userSessionsPage(page, user, member, shown));
       },
     }),
     accountPost({

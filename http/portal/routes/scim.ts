@@ -111,10 +111,22 @@ export function scimRoutes(provisioning: Provisioning, publicUrl: () => string):
       return one(200, found, asked);
     }),
     scimRoute('PUT', `${type.endpoint}/{id}`, async ({ organization, id, body, query: asked, header }) =>
-      one(200, await provisioning.replace(organization, type, id, body, tagsIn(header('if-match'))), asked),
+      one(
+        200,
+        await provisioning.replace(organization, type, {
+          id,
+          given: body,
+          expected: tagsIn(header('if-match')),
+        }),
+        asked,
+      ),
     ),
     scimRoute('PATCH', `${type.endpoint}/{id}`, async ({ organization, id, body, query: asked, header }) => {
-      const changed = await provisioning.patch(organization, type, id, body, tagsIn(header('if-match')));
+      const changed = await provisioning.patch(organization, type, {
+        id,
+        given: body,
+        expected: tagsIn(header('if-match')),
+      });
       // Groups are large, and their members are not asked for.
       if (type === GROUP && asked.attributes === undefined)
         return { kind: 'empty', status: 204, headers: [['ETag', entityTag(changed)]] };

@@ -52,13 +52,19 @@ export interface BulkPages {
 }
 
 export function bulkPageRoutes({ templates, generations, idempotency, ids }: BulkPages): readonly AnyRoute[] {
-  /** @param refused why the documents were not made: the form is shown again, under another key */
   const show = async (
     page: AccountPage,
     user: SignedInUser,
-    id: string,
-    body?: TableBody,
-    refused?: PortalRefusal,
+    {
+      id,
+      body,
+      refused,
+    }: {
+      readonly id: string;
+      readonly body?: TableBody | undefined;
+      /** Reason why the documents were not made: the form is shown again, under another key. */
+      readonly refused?: PortalRefusal | undefined;
+    },
   ) => {
     const { document, ...template } = await templates.get(user.tenant, id, null);
     const shown = { template, mayUse: mayUse(user, document) };
@@ -87,7 +93,7 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
         'An unknown template, or one of another organization, is answered with 404. The script of the page uploads the table.',
       auth: 'user',
       params: idParams,
-      handle: ({ page, user, params }) => show(page, user, params.id),
+      handle: ({ page, user, params }) => show(page, user, { id: params.id }),
     }),
     accountPost({
       path: `${PATH}/preview`,
@@ -95,7 +101,7 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
       auth: 'user',
       params: idParams,
       body: tableBody,
-      handle: ({ page, user, params, body }) => show(page, user, params.id, body),
+      handle: ({ page, user, params, body }) => show(page, user, { id: params.id, body }),
     }),
     accountPost({
       path: `${PATH}/documents`,
@@ -112,12 +118,12 @@ export function bulkPageRoutes({ templates, generations, idempotency, ids }: Bul
         const call = { route: `POST ${PATH}/documents`, key, fingerprint: fingerprintOf([id, given]) };
         try {
           const made = await withIdempotency(idempotency, user.tenant, call, (seed) =>
-            templates.generateWith(user.tenant, id, request, chosen, seed),
+            templates.generateWith(user.tenant, id, { given: request, chosen, seed }),
           );
           return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${made.id}`));
         } catch (error) {
           if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
-          return show(page, user, id, body, error);
+          return show(page, user, { id, body, refused: error });
         }
       },
     }),

@@ -65,7 +65,7 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
       async handle({ page, user, query }) {
         return accountReply(
           200,
-          documentsPage(page, user, await listData(services, clock, page, user, query)),
+          documentsPage(page, user, await listData(services, clock, { page, user, query })),
         );
       },
     }),
@@ -99,9 +99,15 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
 async function listData(
   { senderOverview, drafts, folders }: ListServices,
   clock: Pick<Clock, 'now'>,
-  page: AccountPage,
-  user: SignedInUser,
-  query: { readonly [name: string]: unknown },
+  {
+    page,
+    user,
+    query,
+  }: {
+    readonly page: AccountPage;
+    readonly user: SignedInUser;
+    readonly query: { readonly [name: string]: unknown };
+  },
 ): Promise<Parameters<typeof documentsPage>[2]> {
   const { cursor: given = 'start', ...filters } = filterQuery.parse(query);
   const position = positionOf(given, filters);

@@ -186,7 +186,7 @@ export const refuse: DecisionFunction<'REFUSE'> = (document, { at, by, reason })
     by: { flowActionId: null, userId: by.id, name: by.name, identifier: null, emailAddress: null },
     reason,
   });
-  return { ...endedDecision(context, event, 'refused', by.name, reason), to: 'Refused' };
+  return { ...endedDecision(context, event, { about: 'refused', byName: by.name, reason }), to: 'Refused' };
 };
 
 export const cancel: DecisionFunction<'CANCEL'> = (
@@ -206,7 +206,7 @@ export const cancel: DecisionFunction<'CANCEL'> = (
     reason,
   });
   return {
-    ...endedDecision(context, event, 'canceled', by.name, reason, isQuiet),
+    ...endedDecision(context, event, { about: 'canceled', byName: by.name, reason, isQuiet }),
     to: 'Canceled',
     disarm: ['expiry'],
   };
@@ -215,10 +215,17 @@ export const cancel: DecisionFunction<'CANCEL'> = (
 function endedDecision(
   context: DocumentContext,
   event: DocumentEvent,
-  about: 'refused' | 'canceled',
-  byName: string,
-  reason: string,
-  isQuiet = context.disableNotifications,
+  {
+    about,
+    byName,
+    reason,
+    isQuiet = context.disableNotifications,
+  }: {
+    readonly about: 'refused' | 'canceled';
+    readonly byName: string;
+    readonly reason: string;
+    readonly isQuiet?: boolean | undefined;
+  },
 ): Decision {
   const mailKind = { about, reason, byName };
   const mails = isQuiet

@@ -50,18 +50,20 @@ export class ChangeFeed {
   #took = 0;
 
   private constructor(
-    private readonly statements: ChangeStatements,
-    private readonly clock: Clock,
-    private readonly log: Log,
-    /** Session of this node. */
-    private readonly session: { readonly token: number },
-    private readonly commits: CommitsInProgress,
-    snapshot: string,
-    xmin: string,
+    private readonly needs: {
+      readonly statements: ChangeStatements;
+      readonly clock: Clock;
+      readonly log: Log;
+      /** Session of this node. */
+      readonly session: { readonly token: number };
+      readonly commits: CommitsInProgress;
+      readonly snapshot: string;
+      readonly xmin: string;
+    },
   ) {
-    this.#snapshot = snapshot;
-    this.#xmin = xmin;
-    this.#readAt = clock.elapsed();
+    this.#snapshot = needs.snapshot;
+    this.#xmin = needs.xmin;
+    this.#readAt = needs.clock.elapsed();
     this.#arm();
   }
 
@@ -69,12 +71,18 @@ export class ChangeFeed {
   static async open(
     statements: ChangeStatements,
     clock: Clock,
-    log: Log,
-    session: { readonly token: number },
-    commits: CommitsInProgress,
+    {
+      log,
+      session,
+      commits,
+    }: {
+      readonly log: Log;
+      readonly session: { readonly token: number };
+      readonly commits: CommitsInProgress;
+    },
   ): Promise<ChangeFeed> {
     const { snapshot, xmin } = await statements.open(session.token);
-    return new ChangeFeed(statements, clock, log, session, commits, snapshot, xmin);
+    return new ChangeFeed({ statements, clock, log, session, commits, snapshot, xmin });
   }
 
   /** Tells `listener` of each change from now on. */
@@ -93,7 +101,7 @@ export class ChangeFeed {
 
   /** Milliseconds since the last read, and the duration of that read. */
   get lag(): { readonly sinceMs: number; readonly tookMs: number } {
-    return { sinceMs: this.clock.elapsed() - this.#readAt, tookMs: this.#took };
+    return { sinceMs: this.needs.clock.elapsed() - this.#readAt, tookMs: this.#took };
   }
 
   /** Keeps the steps of an answered commit until their change is read. */
@@ -107,7 +115,7 @@ export class ChangeFeed {
       try {
         this.#listener?.committed(step, isOwn);
       } catch (error) {
-        this.log.error('An observer of committed steps threw.', describeFailure(error));
+        this.needs.log.error('An observer of committed steps threw.', describeFailure(error));
       }
     }
   }
@@ -129,7 +137,7 @@ export class ChangeFeed {
     return this.#enqueue(async () => {
       await this.#read();
       try {
-        await this.statements.consistently(async ({ page, counters }) => {
+        await this.needs.statements.consistently(async ({ page, counters }) => {
           await this.#readPages(page);
           use(await counters(prefix));
         });
@@ -154,12 +162,12 @@ export class ChangeFeed {
 
   #arm(): void {
     if (this.#stopped) return;
-    this.#cancel = this.clock.after(
+    this.#cancel = this.needs.clock.after(
       this.#emptyReads < READS_UNTIL_IDLE ? INTERVAL_MS : IDLE_INTERVAL_MS,
       () => {
         this.sync()
           .catch((error) =>
-            this.log.debug(
+            this.needs.log.debug(
               'Steps of other nodes could not be read; the next read finds them.',
               describeFailure(error),
             ),
@@ -170,9 +178,9 @@ export class ChangeFeed {
   }
 
   async #read(): Promise<void> {
-    const { clock } = this;
+    const { clock } = this.needs;
     const begun = clock.elapsed();
-    await this.commits.tellUncertain();
+    await this.needs.commits.tellUncertain();
     // A read that began earlier may end before the steps that this one must report.
     if (this.#begun !== undefined) await this.#readPages();
     await this.#readPages();
@@ -181,14 +189,15 @@ export class ChangeFeed {
   }
 
   async #readPages(
-    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]> = (query) => this.statements.page(query),
+    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]> = (query) =>
+      this.needs.statements.page(query),
   ): Promise<void> {
     for (;;) {
       const rows = await this.#page(read);
       const changes = rows.filter(({ seq }) => seq !== null);
       this.#emptyReads = changes.length > 0 ? 0 : this.#emptyReads + 1;
       // A change of this node may be read before its commit is answered.
-      if (changes.length > 0) await this.commits.answered();
+      if (changes.length > 0) await this.needs.commits.answered();
       const [first] = rows;
       if (first === undefined) return;
       this.#begun ??= { snapshot: first.snapshot, xmin: first.xmin, after: 0 };
@@ -205,7 +214,7 @@ export class ChangeFeed {
     read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]>,
   ): Promise<readonly ChangeRow[]> {
     const { snapshot: target = null, after = 0 } = this.#begun ?? {};
-    const session = this.session.token;
+    const session = this.needs.session.token;
     const own = [...this.#own.keys()];
     try {
       return await read({ snapshot: this.#snapshot, session, own, after, target, limit: PAGE_SIZE });
@@ -216,7 +225,7 @@ export class ChangeFeed {
 
   #deliver({ seq, session, steps }: ChangeRow): void {
     const own = this.#own.get(seq ?? 0);
-    const isOwn = session === this.session.token;
+    const isOwn = session === this.needs.session.token;
     this.#own.delete(seq ?? 0);
     this.tell(own ?? (steps ?? []).map(parseChange), isOwn);
     // The answer of this commit was lost; its effects and timers are in the store.

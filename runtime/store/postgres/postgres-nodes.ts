@@ -29,60 +29,68 @@ const TAKE_PERMIT = `WITH now AS (SELECT clock_timestamp() AS at)
 const MAX_PERMITS = 2 ** 31 - 2;
 
 export class PostgresNodes implements StoreNodes {
+  readonly clock: SharedClock;
+  readonly name: string;
+
   constructor(
-    private readonly statements: WatchedStatements,
-    private readonly session: Session,
-    private readonly feed: ChangeFeed,
-    /** Clock of the database. */
-    readonly clock: SharedClock,
-    readonly name: string,
+    private readonly needs: {
+      readonly statements: WatchedStatements;
+      readonly session: Session;
+      readonly feed: ChangeFeed;
+      /** Clock of the database. */
+      readonly clock: SharedClock;
+      readonly name: string;
+    },
   ) {
-    session.attach({
+    this.clock = needs.clock;
+    this.name = needs.name;
+
+    needs.session.attach({
       report: () => {
-        const { sinceMs, tookMs } = feed.lag;
+        const { sinceMs, tookMs } = needs.feed.lag;
         return { feedLagMs: Math.round(sinceMs), readMs: Math.round(tookMs * 100) / 100 };
       },
-      position: () => feed.position,
-      adopted: () => feed.listener?.adopted(),
-      draining: () => feed.listener?.draining?.(),
+      position: () => needs.feed.position,
+      adopted: () => needs.feed.listener?.adopted(),
+      draining: () => needs.feed.listener?.draining?.(),
     });
   }
 
   get slot(): number {
-    return this.session.slot;
+    return this.needs.session.slot;
   }
 
   get deadline(): LeaseDeadline {
-    return this.session.deadline;
+    return this.needs.session.deadline;
   }
 
   get count(): number {
-    return this.session.nodes;
+    return this.needs.session.nodes;
   }
 
   follow(listener: NodeListener): void {
-    this.feed.follow(listener);
+    this.needs.feed.follow(listener);
   }
 
   sync(): Promise<void> {
-    return this.feed.sync();
+    return this.needs.feed.sync();
   }
 
   async countersInOrder(
     prefix: string,
     use: (counters: { readonly [name: string]: number }) => void,
   ): Promise<void> {
-    await this.feed.readCounters(prefix, use);
+    await this.needs.feed.readCounters(prefix, use);
   }
 
   async acquire(name: string): Promise<boolean> {
-    const { session } = this;
+    const { session } = this.needs;
     const rows = await this.#repeatable<{ session: number }>('acquire', ACQUIRE, [name, session.token]);
     return rows.length > 0;
   }
 
   async release(name: string): Promise<void> {
-    const { session } = this;
+    const { session } = this.needs;
     await this.#repeatable('release', 'DELETE FROM leases WHERE name = $1 AND session = $2', [
       name,
       session.token,
@@ -92,7 +100,7 @@ export class PostgresNodes implements StoreNodes {
   async takePermit(name: string, permits: number, windowSeconds: number): Promise<number> {
     // Not repeated: each run takes one more.
     const [row] = await this.#rows(
-      this.statements.query<{ used: number; left: number }>({
+      this.needs.statements.query<{ used: number; left: number }>({
         name: 'permit',
         text: TAKE_PERMIT,
         values: [name, Math.min(permits, MAX_PERMITS), Math.min(windowSeconds, MAX_PERMIT_SECONDS)],
@@ -102,7 +110,7 @@ export class PostgresNodes implements StoreNodes {
   }
 
   async list(): Promise<readonly NodeStatus[]> {
-    const { statements, session } = this;
+    const { statements, session } = this.needs;
     try {
       return await readNodes(statements, session.token);
     } catch (error) {
@@ -124,7 +132,7 @@ export class PostgresNodes implements StoreNodes {
     text: string,
     values: unknown[],
   ): Promise<readonly R[]> {
-    return this.#rows(this.statements.repeatable<R>({ name, text, values }));
+    return this.#rows(this.needs.statements.repeatable<R>({ name, text, values }));
   }
 
   async #rows<R extends pg.QueryResultRow>(result: Promise<pg.QueryResult<R>>): Promise<readonly R[]> {

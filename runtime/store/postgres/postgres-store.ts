@@ -51,13 +51,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     await assertNotLocked(pool, schemaName(options));
     const storeClock = new StoreClock(clock);
-    const session = await Session.open(
-      sessionStatements(watch.on(heartbeats)),
-      options,
+    const session = await Session.open(sessionStatements(watch.on(heartbeats)), options, {
       clock,
       storeClock,
       log,
-    );
+    });
     try {
       // A copy that began meanwhile has kept the session from opening until it ended.
       await assertNoCopy(pool, schemaName(options));
@@ -69,12 +67,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     }
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
-    const feed = await ChangeFeed.open(changeStatements(pool, watch), clock, log, session, {
-      answered: async () => committer?.answered(),
-      tellUncertain: async () => committer?.tellUncertain(),
+    const feed = await ChangeFeed.open(changeStatements(pool, watch), clock, {
+      log,
+      session,
+      commits: {
+        answered: async () => committer?.answered(),
+        tellUncertain: async () => committer?.tellUncertain(),
+      },
     });
     committer = new Committer(commitStatements(pool, watch), session, options.faults ?? new Faults(), feed);
-    const nodes = new PostgresNodes(watch.on(pool), session, feed, storeClock, options.node);
+    const nodes = new PostgresNodes({
+      statements: watch.on(pool),
+      session,
+      feed,
+      clock: storeClock,
+      name: options.node,
+    });
     const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
     const description = { engine, location: describeLocation(options) };
     const probe = new WriteProbe(watch.on(pool), clock, log);

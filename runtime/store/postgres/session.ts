@@ -73,13 +73,19 @@ export class Session {
   #mayHaveAdopted = false;
   #renewing: Promise<void> | undefined;
 
-  private constructor(
-    statements: SessionStatements,
-    options: SessionOptions,
-    clock: Clock,
-    storeClock: StoreClock,
-    log: Log,
-  ) {
+  private constructor({
+    statements,
+    options,
+    clock,
+    storeClock,
+    log,
+  }: {
+    readonly statements: SessionStatements;
+    readonly options: SessionOptions;
+    readonly clock: Clock;
+    readonly storeClock: StoreClock;
+    readonly log: Log;
+  }) {
     this.#statements = statements;
     this.#options = options;
     this.#clock = clock;
@@ -95,11 +101,9 @@ export class Session {
   static async open(
     statements: SessionStatements,
     options: SessionOptions,
-    clock: Clock,
-    storeClock: StoreClock,
-    log: Log,
+    { clock, storeClock, log }: { readonly clock: Clock; readonly storeClock: StoreClock; readonly log: Log },
   ): Promise<Session> {
-    const session = new Session(statements, options, clock, storeClock, log);
+    const session = new Session({ statements, options, clock, storeClock, log });
     const deadline = clock.elapsed() + options.leaseSeconds * 1000 + 2 * WAIT_FOR_EARLIER_MS;
     while (!(await session.#begin())) {
       if (clock.elapsed() > deadline) {

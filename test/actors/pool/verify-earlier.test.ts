@@ -59,9 +59,11 @@ async function earlier(format: Format): Promise<{ readonly good: Buffer; readonl
 async function verdict(
   format: Format,
   level: SignatureLevel,
-  staged: Buffer,
-  output: Buffer,
-  remote = false,
+  {
+    staged,
+    output,
+    remote = false,
+  }: { readonly staged: Buffer; readonly output: Buffer; readonly remote?: boolean | undefined },
 ): Promise<string> {
   const check: OutputCheck = {
     format,
@@ -98,7 +100,7 @@ for (const format of ['Pades', 'Xades'] as const) {
       const { good, broken } = await earlier(format);
       for (const staged of [good, broken]) {
         const output = await signedBy('p-256', format, staged, { level });
-        t.is(await verdict(format, level, staged, output), '');
+        t.is(await verdict(format, level, { staged, output }), '');
       }
     });
   }
@@ -109,17 +111,30 @@ for (const level of ['B', 'LT'] as const) {
     const { good, broken } = await earlier('Pades');
     const page = new Map([[CONTENT, stream('', 'BT /F1 24 Tf 40 150 Td (Pay 900) Tj ET')]]);
     const output = await signedBy('p-256', 'Pades', appendRevision(good, page), { level });
-    t.regex(await verdict('Pades', level, good, output), /earlier: The signature .* is not good any more/);
+    t.regex(
+      await verdict('Pades', level, { staged: good, output }),
+      /earlier: The signature .* is not good any more/,
+    );
     const spoiled = await signedBy('p-256', 'Pades', appendRevision(broken, page), { level });
-    t.is(await verdict('Pades', level, broken, spoiled), '', 'nothing was left to harm');
+    t.is(await verdict('Pades', level, { staged: broken, output: spoiled }), '', 'nothing was left to harm');
   });
 }
 
 test('a signature broken before the upload to the portal does not prevent publication of the result', async (t) => {
   const { good, broken } = await earlier('Pades');
   const back = await signedBy('p-256', 'Pades', broken);
-  t.is(await verdict('Pades', 'B', broken, back, true), '');
+  t.is(await verdict('Pades', 'B', { staged: broken, output: back, remote: true }), '');
   const twice = await signedBy('p-256', 'Pades', broken);
-  t.regex(await verdict('Pades', 'B', twice, twice, true), /The portal added none/);
-  t.is(await verdict('Pades', 'B', good, await signedBy('p-256', 'Pades', good), true), '');
+  t.regex(
+    await verdict('Pades', 'B', { staged: twice, output: twice, remote: true }),
+    /The portal added none/,
+  );
+  t.is(
+    await verdict('Pades', 'B', {
+      staged: good,
+      output: await signedBy('p-256', 'Pades', good),
+      remote: true,
+    }),
+    '',
+  );
 });

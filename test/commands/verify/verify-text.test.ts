@@ -90,14 +90,16 @@ async function printed(
   const requests: ValidateFileRequest[] = [];
   const code = await verifyFiles(
     [file],
-    async (request) => {
-      requests.push(request);
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
     { ...OPTIONS, ...options },
     { out: (more) => (text += more), err: (more) => (text += more), colors: false },
-    () => NO_CALLER,
+    {
+      validate: async (request) => {
+        requests.push(request);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      askOnline: () => NO_CALLER,
+    },
   );
   return { code, text, requests };
 }

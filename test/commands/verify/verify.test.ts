@@ -221,7 +221,6 @@ test('verify fails a file that the engine accepts and the second implementation 
   const compare = compareIndependently(Date.now());
   const code = await verifyFiles(
     [good ?? ''],
-    validateFile,
     {
       json: false,
       format: undefined,
@@ -233,9 +232,11 @@ test('verify fails a file that the engine accepts and the second implementation 
       at: Date.now(),
     },
     { out: (text) => lines.push(text), err: (text) => lines.push(text), colors: false },
-    undefined,
-    // The second implementation is shown the changed copy.
-    (report) => compare(report, other ?? '', undefined),
+    {
+      validate: validateFile,
+      // The second implementation is shown the changed copy.
+      compareWith: (report) => compare(report, other ?? '', undefined),
+    },
   );
   t.is(code, 1);
   t.regex(lines.join(''), /^BAD {3}.*\n(.*\n)*.*FAIL {2}an independent implementation disagrees/);

@@ -30,7 +30,7 @@ async function printed(
     at: NOW + 3_600_000,
     ...more,
   };
-  const code = await verifyFiles(files, validateFile, options, terminal);
+  const code = await verifyFiles(files, options, terminal, { validate: validateFile });
   return { code, text };
 }
 

@@ -39,9 +39,15 @@ function keys(): Keys {
 function issued(
   subject: string,
   issuer: string,
-  issuerKey: KeyObject,
-  more: Partial<CertificateRequest> = {},
-  own: Keys = keys(),
+  {
+    issuerKey,
+    more = {},
+    own = keys(),
+  }: {
+    readonly issuerKey: KeyObject;
+    readonly more?: Partial<CertificateRequest> | undefined;
+    readonly own?: Keys | undefined;
+  },
 ): Entity {
   const certificate = issueCertificate({
     subject: { commonName: subject },
@@ -59,8 +65,8 @@ function issued(
 
 const CA = { use: { kind: 'ca' } } as const;
 const rootKeys = keys();
-const root = issued('Root', 'Root', rootKeys.key, CA, rootKeys);
-const ca = issued('CA', 'Root', root.key, CA);
+const root = issued('Root', 'Root', { issuerKey: rootKeys.key, more: CA, own: rootKeys });
+const ca = issued('CA', 'Root', { issuerKey: root.key, more: CA });
 const rootCrl = makeCrl({ issuer: root, revoked: new Map(), ...FRESH });
 
 function crl(revoked: readonly Buffer[], more: Partial<CrlRequest> = {}, reason?: number): Buffer {
@@ -87,7 +93,7 @@ function verdict(end: Buffer, crls: readonly Buffer[], others: readonly Buffer[]
 }
 
 const signer = (more: Partial<CertificateRequest> = {}): Buffer =>
-  issued('Signer', 'CA', ca.key, more).certificate;
+  issued('Signer', 'CA', { issuerKey: ca.key, more }).certificate;
 const delta = (base: number) => crlExtension('2.5.29.27', small(base), true);
 const number = (value: number, extensions: readonly Buffer[] = []): Partial<CrlRequest> => ({
   number: value,
@@ -175,7 +181,7 @@ test('4.14: each list for some reasons can revoke, and only lists for all reason
 });
 
 test('4.14: an indirect CRL counts for the certificates that name its issuer', (t) => {
-  const lister = issued('Lister', 'Root', root.key, CA);
+  const lister = issued('Lister', 'Root', { issuerKey: root.key, more: CA });
   const crlIssuer = tlv(0xa2, tlv(0xa4, encodeName({ commonName: 'Lister' })));
   const good = signer(atPoint(crlIssuer));
   const bad = signer(atPoint(crlIssuer));
@@ -201,7 +207,7 @@ test('4.14: an indirect CRL counts for the certificates that name its issuer', (
     'TRY_LATER',
     'the certificate does not name it',
   );
-  const otherIssuer = issued('Lister', 'Stranger', keys().key, CA);
+  const otherIssuer = issued('Lister', 'Stranger', { issuerKey: keys().key, more: CA });
   t.is(verdict(good, [list([], indirect)], [otherIssuer.certificate]), 'TRY_LATER');
 });
 
@@ -213,7 +219,7 @@ test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer cer
     ['CA', ca.key],
     ['Root', root.key],
   ] as const) {
-    const own = issued('CA', issuer, key, use);
+    const own = issued('CA', issuer, { issuerKey: key, more: use });
     const list = crl([bad], { issuer: own });
     t.is(verdict(good, [list], [own.certificate]), 'passed', issuer);
     t.is(verdict(bad, [list], [own.certificate]), 'REVOKED_NO_POE', issuer);
@@ -221,13 +227,13 @@ test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer cer
     const withdrawn = makeCrl({ issuer: root, revoked: revokes(own.certificate), ...FRESH });
     t.is(verdict(good, [withdrawn, list], [own.certificate]), 'TRY_LATER', 'its key is revoked');
   }
-  const unsuitable = issued('CA', 'CA', ca.key);
+  const unsuitable = issued('CA', 'CA', { issuerKey: ca.key });
   t.is(
     verdict(good, [crl([], { issuer: unsuitable })], [unsuitable.certificate]),
     'TRY_LATER',
     'it is not for CRLs',
   );
-  const foreign = issued('CA', 'CA', keys().key, use);
+  const foreign = issued('CA', 'CA', { issuerKey: keys().key, more: use });
   t.is(
     verdict(good, [crl([], { issuer: foreign })], [foreign.certificate]),
     'TRY_LATER',
@@ -239,8 +245,11 @@ const revokes = (certificate: Buffer): ReadonlyMap<string, Revocation> =>
   new Map([[serialOf(certificate), { at: AT - DAY }]]);
 
 test('4.5: after a renewal of its key a CA may sign CRLs with either key for certificates of both', (t) => {
-  const renewed = issued('CA', 'CA', ca.key, CA);
-  const [good, bad] = [0, 1].map(() => issued('Signer', 'CA', renewed.key).certificate) as [Buffer, Buffer];
+  const renewed = issued('CA', 'CA', { issuerKey: ca.key, more: CA });
+  const [good, bad] = [0, 1].map(() => issued('Signer', 'CA', { issuerKey: renewed.key }).certificate) as [
+    Buffer,
+    Buffer,
+  ];
   const list = crl([bad]);
   t.is(verdict(good, [list], [renewed.certificate]), 'passed');
   t.is(verdict(bad, [list], [renewed.certificate]), 'REVOKED_NO_POE');

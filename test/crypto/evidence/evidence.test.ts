@@ -255,7 +255,8 @@ test('a responder without id-pkix-ocsp-nocheck needs a CRL, and is refused once 
     t.is(evidence.crls.length, 2, "the root's and the issuing CA's");
     const certificate = readCertificate(signer);
     const issuer = readCertificate(authority.pki.issuing.certificate);
-    const judge = (look: Evidence) => revocationStatus(certificate, issuer, look, Date.now());
+    const judge = (look: Evidence) =>
+      revocationStatus(certificate, issuer, { evidence: look, at: Date.now() });
     t.is(judge(evidence).status, 'good');
     const unknown = judge({ ...evidence, crls: [] });
     t.regex(

@@ -73,7 +73,7 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
       answer,
     ]);
     const evidence = { certificates: [], crls: [], ocsps: [readFileSync(answer)] };
-    agree(t, revocationStatus(signer, issuer, evidence, AT + 1000), wanted(entry, 'ocsp'));
+    agree(t, revocationStatus(signer, issuer, { evidence, at: AT + 1000 }), wanted(entry, 'ocsp'));
   });
 
   test(`the engine reads a CRL that openssl makes: ${entry}`, async (t) => {
@@ -99,6 +99,6 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
     ]);
     await run(t, ['crl', '-in', `${list}.pem`, '-outform', 'DER', '-out', list]);
     const evidence = { certificates: [], crls: [readFileSync(list)], ocsps: [] };
-    agree(t, revocationStatus(signer, issuer, evidence, AT + 1000), wanted(entry, 'crl'));
+    agree(t, revocationStatus(signer, issuer, { evidence, at: AT + 1000 }), wanted(entry, 'crl'));
   });
 }

@@ -60,7 +60,11 @@ function evidence(parts: Partial<Evidence>): Evidence {
 }
 
 function judge(parts: Partial<Evidence>, at = AT, certificate = signer, now?: number): RevocationStatus {
-  return revocationStatus(certificate, issuer, evidence(parts), at, now === undefined ? {} : { now });
+  return revocationStatus(certificate, issuer, {
+    evidence: evidence(parts),
+    at,
+    options: now === undefined ? {} : { now },
+  });
 }
 
 function reasonOf(status: RevocationStatus): string {
@@ -253,7 +257,10 @@ test('a CRL signed by another key, or by a CA without the right to, is ignored',
     notAfter: AT + DAY,
     use: { kind: 'signer', purposes: [] },
   });
-  const status = revocationStatus(signer, readCertificate(mute), evidence({ crls: [crl()] }), AT);
+  const status = revocationStatus(signer, readCertificate(mute), {
+    evidence: evidence({ crls: [crl()] }),
+    at: AT,
+  });
   t.regex(reasonOf(status), /may not sign CRLs/);
 });
 
@@ -335,8 +342,10 @@ for (const caKey of ['rsa-2048', 'p-384', 'p-521', 'ed25519'] as const) {
         responder: issuerOf,
       });
       return [
-        ...lists.map((list) => revocationStatus(below, above, evidence({ crls: [list] }), AT)),
-        revocationStatus(below, above, evidence({ ocsps: [answer] }), AT),
+        ...lists.map((list) =>
+          revocationStatus(below, above, { evidence: evidence({ crls: [list] }), at: AT }),
+        ),
+        revocationStatus(below, above, { evidence: evidence({ ocsps: [answer] }), at: AT }),
       ].map(({ status }) => status);
     };
     t.deepEqual([...new Set(look(own))], ['good']);

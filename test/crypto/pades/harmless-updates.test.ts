@@ -240,9 +240,15 @@ test('a form may get another drawing in its resources where no appearance takes 
   const changed = (
     to: string,
     more: Objects = [],
-    look = drawing('0 0 1 1 re f'),
-    inner = drawing('0 0 1 1 re f'),
-    note = '',
+    {
+      look = drawing('0 0 1 1 re f'),
+      inner = drawing('0 0 1 1 re f'),
+      note = '',
+    }: {
+      readonly look?: string | undefined;
+      readonly inner?: string | undefined;
+      readonly note?: string | undefined;
+    } = {},
   ): readonly string[] => {
     const pdf = signed(
       contract((objects) => {
@@ -266,22 +272,20 @@ test('a form may get another drawing in its resources where no appearance takes 
   const to = `<< /XObject << /FRM ${FREE} 0 R >> ${pattern} >>`;
   const nested = '/Resources << /XObject << /I 42 0 R >> >>';
   t.deepEqual(changed(to), PASSED);
-  t.deepEqual(changed(to, [], drawing('/I Do', nested)), PASSED);
-  t.deepEqual(changed(to, [], drawing('/FRM Do', '')), FAILED, 'an appearance without resources');
-  t.deepEqual(changed(to, [], drawing('', '')), PASSED, 'one that draws nothing');
+  t.deepEqual(changed(to, [], { look: drawing('/I Do', nested) }), PASSED);
+  t.deepEqual(changed(to, [], { look: drawing('/FRM Do', '') }), FAILED, 'an appearance without resources');
+  t.deepEqual(changed(to, [], { look: drawing('', '') }), PASSED, 'one that draws nothing');
   t.deepEqual(
-    changed(to, [], drawing('/I Do', nested), drawing('/FRM Do', '')),
+    changed(to, [], { look: drawing('/I Do', nested), inner: drawing('/FRM Do', '') }),
     FAILED,
     'one inside of another',
   );
   const direct = (more: string): readonly string[] =>
-    changed(
-      to,
-      [],
-      undefined,
-      drawing('/FRM Do', more),
-      '<< /Type /Annot /Subtype /Widget /Rect [20 60 90 80] /F 4 /AP << /N 42 0 R >> >>',
-    );
+    changed(to, [], {
+      look: undefined,
+      inner: drawing('/FRM Do', more),
+      note: '<< /Type /Annot /Subtype /Widget /Rect [20 60 90 80] /F 4 /AP << /N 42 0 R >> >>',
+    });
   t.deepEqual(direct('/Resources << >>'), PASSED);
   t.deepEqual(direct(''), FAILED, 'an annotation that is a direct object of its page');
   const image = stream(

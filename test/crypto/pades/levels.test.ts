@@ -98,14 +98,17 @@ test('level LT stores the chains of signer and time-stamp, and an answer about e
   for (const chain of chains) {
     for (const [index, issuer] of chain.slice(1).entries()) {
       const certificate = readCertificate(chain[index] ?? Buffer.alloc(0));
-      t.is(revocationStatus(certificate, readCertificate(issuer), evidence, Date.now()).status, 'good');
+      t.is(
+        revocationStatus(certificate, readCertificate(issuer), { evidence, at: Date.now() }).status,
+        'good',
+      );
     }
   }
   // The same question without any evidence has no answer, so the loop above can fail.
   const [signer, issuer] = (chains[0] ?? []).map(readCertificate);
   if (signer === undefined || issuer === undefined) return t.fail();
   const nothing = { certificates: [], crls: [], ocsps: [] };
-  t.is(revocationStatus(signer, issuer, nothing, Date.now()).status, 'unknown');
+  t.is(revocationStatus(signer, issuer, { evidence: nothing, at: Date.now() }).status, 'unknown');
 });
 
 test('openssl reads everything in the security store', async (t) => {

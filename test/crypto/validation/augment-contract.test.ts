@@ -77,9 +77,11 @@ const changed = (format: SignatureFormat, path: string): Buffer => {
 async function refused(
   t: ExecutionContext,
   format: SignatureFormat,
-  level: SignatureLevel,
-  services: SigningServices,
-  signer: Signer,
+  {
+    level,
+    services,
+    signer,
+  }: { readonly level: SignatureLevel; readonly services: SigningServices; readonly signer: Signer },
 ): Promise<CryptoError | undefined> {
   const output = file();
   const request = { format, input: file(INPUT[format]()), output, signer, at: Date.now(), level };
@@ -98,7 +100,7 @@ for (const format of FORMATS) {
       ['LTA', { timestamps }],
       ['LTA', { evidence }],
     ] as const) {
-      const error = await refused(t, format, level, services, authority.pki.signer('p-256'));
+      const error = await refused(t, format, { level, services, signer: authority.pki.signer('p-256') });
       t.is(error?.code, 'request.invalid', level);
     }
   });
@@ -117,13 +119,13 @@ for (const format of FORMATS) {
         ['wrong-imprint', 'T', 'authority.refused'],
       ] as const) {
         broken.break('timestamp', fault);
-        const error = await refused(t, format, level, broken.freshServices(), signer);
+        const error = await refused(t, format, { level, services: broken.freshServices(), signer });
         t.is(error?.code, code, fault);
         t.true(error?.message.includes(broken.timestampUrl), error?.message);
         broken.mend('timestamp');
       }
       broken.revoke(signer.certificate, Date.now() - 60_000);
-      const error = await refused(t, format, 'LT', broken.freshServices(), signer);
+      const error = await refused(t, format, { level: 'LT', services: broken.freshServices(), signer });
       t.is(error?.code, 'certificate.revoked');
     },
   );

@@ -34,7 +34,6 @@ async function said(
   };
   const code = await verifyFiles(
     [path],
-    validateFile,
     {
       json: false,
       format,
@@ -46,6 +45,7 @@ async function said(
       at: Date.now(),
     },
     { out, err: out, colors: false },
+    { validate: validateFile },
   );
   return { code, text };
 }

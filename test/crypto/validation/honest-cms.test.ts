@@ -401,13 +401,18 @@ test('an anchor that has expired still counts, with a warning, and an authority 
 /** Everything that tells from a report whether a file passes. */
 const CONSUMERS: { readonly [name: string]: (report: ValidationReport) => boolean | Promise<boolean> } = {
   'exit code of verify': async (report) =>
-    (await verifyFiles([file(CONTENT)], async () => report, VERIFYING, SILENT)) === 0,
+    (await verifyFiles([file(CONTENT)], VERIFYING, SILENT, { validate: async () => report })) === 0,
   'JSON of verify': async (report) => {
     let text = '';
     const out = (part: string) => {
       text += part;
     };
-    await verifyFiles([file(CONTENT)], async () => report, { ...VERIFYING, json: true }, { ...SILENT, out });
+    await verifyFiles(
+      [file(CONTENT)],
+      { ...VERIFYING, json: true },
+      { ...SILENT, out },
+      { validate: async () => report },
+    );
     return JSON.parse(text).ok;
   },
   'pages and API of the portal': (report) =>

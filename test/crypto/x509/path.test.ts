@@ -17,9 +17,15 @@ interface Made {
 function make(
   name: string,
   issuer?: Pick<Made, 'name' | 'key'>,
-  use: CertificateUse = { kind: 'ca' },
-  days: readonly [number, number] = [-1, 1],
-  pair = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  {
+    use = { kind: 'ca' },
+    days = [-1, 1],
+    pair = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  }: {
+    readonly use?: CertificateUse | undefined;
+    readonly days?: readonly [number, number] | undefined;
+    readonly pair?: ReturnType<typeof generateKeyPairSync> | undefined;
+  } = {},
 ): Made {
   const der = issueCertificate({
     subject: { commonName: name },
@@ -46,11 +52,11 @@ function reason(leaf: Made, others: readonly Made[], anchors: readonly Made[], a
 
 const root = make('root');
 const issuing = make('issuing', root);
-const leaf = make('leaf', issuing, SIGNER);
+const leaf = make('leaf', issuing, { use: SIGNER });
 
 test('a path is built over intermediates in any order, with unrelated certificates among them', (t) => {
   const deeper = make('deeper', issuing);
-  const low = make('low', deeper, SIGNER);
+  const low = make('low', deeper, { use: SIGNER });
   t.is(reason(low, [make('stranger'), deeper, low, issuing], [make('other'), root]), 'path of 4');
 });
 
@@ -75,36 +81,39 @@ test('an issuer with the right name and another key is not used', (t) => {
 });
 
 test('the certificate of a signer issues no others', (t) => {
-  const forged = make('forged', leaf, SIGNER);
+  const forged = make('forged', leaf, { use: SIGNER });
   t.is(reason(forged, [leaf, issuing], [root]), 'the certificate of CN=leaf is not that of a CA');
 });
 
 test('a path longer than an issuer allows is refused', (t) => {
-  const narrow = make('narrow', root, { kind: 'ca', pathLength: 0 });
+  const narrow = make('narrow', root, { use: { kind: 'ca', pathLength: 0 } });
   const below = make('below', narrow);
-  const low = make('low', below, SIGNER);
+  const low = make('low', below, { use: SIGNER });
   t.is(
     reason(low, [below, narrow], [root]),
     'the certificate of CN=narrow allows 0 CAs below it, and there are 1',
   );
-  t.is(reason(make('direct', narrow, SIGNER), [narrow], [root]), 'path of 3');
+  t.is(reason(make('direct', narrow, { use: SIGNER }), [narrow], [root]), 'path of 3');
 });
 
 test('every certificate of the path must be valid at the time', (t) => {
-  const old = make('old', root, { kind: 'ca' }, [-3, -2]);
-  t.regex(reason(make('leaf', old, SIGNER), [old], [root]), /^the certificate of CN=old has expired at /);
+  const old = make('old', root, { use: { kind: 'ca' }, days: [-3, -2] });
+  t.regex(
+    reason(make('leaf', old, { use: SIGNER }), [old], [root]),
+    /^the certificate of CN=old has expired at /,
+  );
   t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /CN=leaf has expired/);
   t.regex(reason(leaf, [issuing], [root], AT - 2 * DAY), /CN=leaf is not valid yet, but from /);
-  const oldRoot = make('old root', undefined, { kind: 'ca' }, [-3, -2]);
-  t.regex(reason(make('leaf', oldRoot, SIGNER), [], [oldRoot]), /CN=old root has expired/);
+  const oldRoot = make('old root', undefined, { use: { kind: 'ca' }, days: [-3, -2] });
+  t.regex(reason(make('leaf', oldRoot, { use: SIGNER }), [], [oldRoot]), /CN=old root has expired/);
 });
 
 test('a cycle of issuers ends the search', (t) => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const one = { name: 'one', key: pair.privateKey };
   const two = make('two', one);
-  const circle = make('one', two, { kind: 'ca' }, [-1, 1], pair);
-  const low = make('low', two, SIGNER);
+  const circle = make('one', two, { use: { kind: 'ca' }, days: [-1, 1], pair });
+  const low = make('low', two, { use: SIGNER });
   t.regex(reason(low, [two, circle], [root]), /no issuer|anchor|wrong|long/);
 });
 
@@ -113,10 +122,14 @@ test('the search among many issuers of one name ends after a bounded number of p
   const keys = { one: pair(), two: pair(), three: pair(), four: pair() };
   const copies = (name: keyof typeof keys, above: keyof typeof keys) =>
     Array.from({ length: 6 }, () =>
-      make(name, { name: above, key: keys[above].privateKey }, { kind: 'ca' }, [-1, 1], keys[name]),
+      make(
+        name,
+        { name: above, key: keys[above].privateKey },
+        { use: { kind: 'ca' }, days: [-1, 1], pair: keys[name] },
+      ),
     );
   const crowd = [...copies('one', 'two'), ...copies('two', 'three'), ...copies('three', 'four')];
-  const low = make('low', { name: 'one', key: keys.one.privateKey }, SIGNER);
+  const low = make('low', { name: 'one', key: keys.one.privateKey }, { use: SIGNER });
   t.is(reason(low, crowd, [root]), 'there are too many certificates to try');
 });
 
@@ -124,9 +137,9 @@ test('every path to an anchor is found, those with a matching key identifier fir
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const otherRoot = make('other root');
   const namesake = make('cross', root);
-  const one = make('cross', root, { kind: 'ca' }, [-3, -2], pair);
-  const two = make('cross', otherRoot, { kind: 'ca' }, [-1, 1], pair);
-  const low = make('low', one, SIGNER);
+  const one = make('cross', root, { use: { kind: 'ca' }, days: [-3, -2], pair });
+  const two = make('cross', otherRoot, { use: { kind: 'ca' }, days: [-1, 1], pair });
+  const low = make('low', one, { use: SIGNER });
   const request = {
     certificate: low.certificate,
     others: [namesake, one, two].map(({ certificate }) => certificate),

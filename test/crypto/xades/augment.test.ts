@@ -84,9 +84,9 @@ test.serial('each archive time-stamp of a renewed signature covers the propertie
   const renewed = await augmented(first.path, 'LTA');
   const data = Buffer.from((await runTool('xmllint', ['--exc-c14n', first.input])).stdout);
   const [older = Buffer.alloc(0), newer = Buffer.alloc(0)] = tokensIn(renewed.bytes, 'ArchiveTimeStamp');
-  t.true(await tokenIsOver(older, await archivedByXmllint(renewed.path, data, 4)));
-  t.true(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, 6)));
-  t.false(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, 4)));
+  t.true(await tokenIsOver(older, await archivedByXmllint(renewed.path, data, { before: 4 })));
+  t.true(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 6 })));
+  t.false(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 4 })));
 });
 
 test.serial('augmentation at once and step by step gives the same kinds of properties', async (t) => {
@@ -182,9 +182,17 @@ for (const [name, unsigned] of Object.entries(OTHERS)) {
     const data = newFile(text.replace(/<Signature .*<\/Signature>/s, ''));
     const canonical = Buffer.from((await runTool('xmllint', ['--exc-c14n', data])).stdout);
     const [archive = Buffer.alloc(0)] = tokensIn(raised.bytes, 'ArchiveTimeStamp');
-    t.true(await tokenIsOver(archive, await archivedByXmllint(raised.path, canonical, 4, undefined, AROUND)));
+    t.true(
+      await tokenIsOver(
+        archive,
+        await archivedByXmllint(raised.path, canonical, { before: 4, object: undefined, around: AROUND }),
+      ),
+    );
     t.false(
-      await tokenIsOver(archive, await archivedByXmllint(raised.path, canonical, 3, undefined, AROUND)),
+      await tokenIsOver(
+        archive,
+        await archivedByXmllint(raised.path, canonical, { before: 3, object: undefined, around: AROUND }),
+      ),
     );
   });
 }

@@ -127,14 +127,20 @@ export async function tokenIsOver(token: Buffer, data: Buffer): Promise<boolean>
 /**
  * Builds the bytes that an archive time-stamp covers (EN 319 132-1 §5.5.2), canonicalized by xmllint.
  * @param data content of the first reference
- * @param before number of unsigned properties before the time-stamp
  */
 export async function archivedByXmllint(
   path: string,
   data: Buffer,
-  before: number,
-  object?: string,
-  around?: { readonly [prefix: string]: string },
+  {
+    before,
+    object,
+    around,
+  }: {
+    /** Number of unsigned properties before the time-stamp. */
+    readonly before: number;
+    readonly object?: string | undefined;
+    readonly around?: { readonly [prefix: string]: string } | undefined;
+  },
 ): Promise<Buffer> {
   const part = (xpath: string): Promise<Buffer> => canonicalByXmllint(path, xpath, around);
   const local = (name: string): string => `//*[local-name()='${name}']`;

@@ -98,8 +98,10 @@ for (const [name, { document, xades, data, extension }] of Object.entries(FORMS)
       const [token = Buffer.alloc(0)] = tokensIn(bytes, 'ArchiveTimeStamp');
       const inside = xades.packaging === 'enveloping' ? object : undefined;
       t.is(await judgedLevel(path, data === 'bytes' ? input : undefined), 'LTA');
-      t.true(await tokenIsOver(token, await archivedByXmllint(path, covered, 4, inside)));
-      t.false(await tokenIsOver(token, await archivedByXmllint(path, covered, 3, inside)));
+      t.true(await tokenIsOver(token, await archivedByXmllint(path, covered, { before: 4, object: inside })));
+      t.false(
+        await tokenIsOver(token, await archivedByXmllint(path, covered, { before: 3, object: inside })),
+      );
     },
   );
 }

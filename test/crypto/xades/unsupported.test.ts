@@ -156,7 +156,10 @@ for (const uri of CANONICALIZATIONS)
       const parts: Buffer[] = [];
       const document = { utf8: Buffer.from(text), names: new Names() };
       const kind = { kind: 'inclusive-1.0', comments: false, prefixes: [] } as const;
-      canonicalize(document, undefined, kind, { update: (bytes) => parts.push(Buffer.from(bytes)) });
+      canonicalize(document, undefined, {
+        method: kind,
+        sink: { update: (bytes) => parts.push(Buffer.from(bytes)) },
+      });
       return Buffer.concat(parts).toString();
     };
     const signedInfo = (text: string): string =>

@@ -175,7 +175,7 @@ function signedElsewhere(content: string, list?: string): string {
   const parts: Buffer[] = [];
   const document = { utf8: Buffer.from(`<r>${content}</r>`), names: new Names() };
   const method = { ...EXCLUSIVE, prefixes };
-  canonicalize(document, undefined, method, { update: (bytes) => parts.push(Buffer.from(bytes)) });
+  canonicalize(document, undefined, { method, sink: { update: (bytes) => parts.push(Buffer.from(bytes)) } });
   const inside =
     list === undefined
       ? ''

@@ -72,7 +72,7 @@ const method = (
 
 function whole(text: string, by: CanonicalMethod): string {
   const pieces = new Pieces();
-  canonicalize({ utf8: Buffer.from(text), names: new Names() }, undefined, by, pieces);
+  canonicalize({ utf8: Buffer.from(text), names: new Names() }, undefined, { method: by, sink: pieces });
   return pieces.text;
 }
 
@@ -83,7 +83,7 @@ function part(text: string, id: string, by: CanonicalMethod): string {
   const finder = new Finder(utf8);
   readXml(utf8, finder, names);
   const pieces = new Pieces();
-  canonicalize({ utf8, names }, finder.places.get(id), by, pieces);
+  canonicalize({ utf8, names }, finder.places.get(id), { method: by, sink: pieces });
   return pieces.text;
 }
 

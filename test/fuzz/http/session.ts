@@ -73,9 +73,15 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
     // Wrong keys are rate-limited, so only some requests have them; some have no key.
     const [header, value] = random.once(2) ? random.pick(service.keys) : (service.keys[0] ?? ['x', '']);
     if (!random.once(12)) headers[header] = random.once(300) ? `${value}x` : value;
-    const problem = await answered(service.url, request, headers, book, known, random, (status) => {
-      statuses[status] = (statuses[status] ?? 0) + 1;
-      if (status < 400) reached.add(request.operation);
+    const problem = await answered(service.url, request, {
+      headers,
+      book,
+      known,
+      random,
+      note: (status) => {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (status < 400) reached.add(request.operation);
+      },
     });
     if (problem !== undefined) failures.push(`${problem}\n  ${describe(request)}`);
   };
@@ -106,11 +112,19 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
 async function answered(
   url: string,
   request: FuzzRequest,
-  headers: Readonly<Record<string, string>>,
-  book: AnswerBook,
-  known: KnownTexts,
-  random: Random,
-  note: (status: number) => void,
+  {
+    headers,
+    book,
+    known,
+    random,
+    note,
+  }: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly book: AnswerBook;
+    readonly known: KnownTexts;
+    readonly random: Random;
+    readonly note: (status: number) => void;
+  },
 ): Promise<string | undefined> {
   const { method, target, body } = request;
   let answer: Response;

@@ -122,7 +122,7 @@ test('a key reaches the operations of its scopes and no other', async (t) => {
       const name = nameOf(route);
       if (name === 'GET /api/metrics') continue; // served where metrics are kept
       const path = route.path.replace(/\{\w+\}/g, 'x');
-      const answer = await ask(server.port, route.method, path, withKey(secret));
+      const answer = await ask(server.port, route.method, { path, headers: withKey(secret) });
       const needed = expected(name);
       const isRefused = answer.status === 403 && codeOf(answer) === 'auth.forbidden';
       t.is(isRefused, needed !== 'any' && needed !== scope, `${name} with ${scope}: ${answer.status}`);
@@ -144,14 +144,16 @@ test('the session of a person reaches what its role permits, and is named by the
   for (const role of OPERATOR_ROLES) {
     const person = { role, key: 'k', since: systemClock.now() };
     const Cookie = `batch-auth=${sessions.issue('ana@example.com', undefined, person)}`;
-    const who = JSON.parse((await ask(server.port, 'GET', '/api/whoami', { Cookie })).text);
+    const who = JSON.parse(
+      (await ask(server.port, 'GET', { path: '/api/whoami', headers: { Cookie } })).text,
+    );
     t.deepEqual(who, { operator: 'ana@example.com', scheme: 'Cookie', role, scopes: [...ROLE_SCOPES[role]] });
     for (const route of ROUTES) {
       const name = nameOf(route);
       if (name === 'GET /api/metrics') continue; // served where metrics are kept
       const path = route.path.replace(/\{\w+\}/g, 'x');
       const headers = { Cookie, 'Content-Type': 'application/json' };
-      const answer = await ask(server.port, route.method, path, headers);
+      const answer = await ask(server.port, route.method, { path, headers });
       const needed = expected(name);
       const isRefused = answer.status === 403 && codeOf(answer) === 'auth.forbidden';
       t.is(
@@ -173,7 +175,7 @@ test('a key is shown once, counted as its own caller, rotated with two valid sec
   const { secret } = await makeKey(server, { name: 'billing', scopes: ['operate', 'read'] });
   t.regex(secret, /^swk_[0-9a-f]{16}_[\w-]{43}$/);
   t.false(JSON.stringify(await stored()).includes(secret.slice(-43)));
-  const who = await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  const who = await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(secret) });
   t.deepEqual(JSON.parse(who.text), {
     operator: 'key:billing',
     scheme: 'ApiKey',
@@ -188,15 +190,15 @@ test('a key is shown once, counted as its own caller, rotated with two valid sec
   const first = await lastUse();
   const revision = (await stored())?.revision;
   clock.advance(599_000);
-  await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(secret) });
   t.is((await stored())?.revision, revision, 'at most once in ten minutes');
   clock.advance(1_000);
-  await ask(server.port, 'GET', '/api/whoami', withKey(secret));
+  await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(secret) });
   await reached(async () => (await lastUse()) !== first);
   const next = await post<Made>(server, '/api/keys/billing/rotate', { overlapHours: 1 });
   t.is(next.key.secrets.length, 2);
   const status = async (given: string) =>
-    (await ask(server.port, 'GET', '/api/whoami', withKey(given))).status;
+    (await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(given) })).status;
   t.deepEqual([await status(secret), await status(next.secret)], [200, 200]);
   clock.advance(HOUR);
   t.deepEqual([await status(secret), await status(next.secret)], [401, 200]);
@@ -235,7 +237,11 @@ test('keys of a file of an earlier version are taken over once: none that was ch
   const store = new MemoryStore();
   const start = () => startServer(t, {}, systemClock, { store, batch: { fromFiles: { keys: file, ended } } });
   const statuses = ({ port }: TestServer, given: readonly string[]) =>
-    Promise.all(given.map(async (key) => (await ask(port, 'GET', '/api/whoami', withKey(key))).status));
+    Promise.all(
+      given.map(
+        async (key) => (await ask(port, 'GET', { path: '/api/whoami', headers: withKey(key) })).status,
+      ),
+    );
   const first = await start();
   t.deepEqual(await statuses(first, secrets), [200, 200]);
   t.true(first.service.access.ended.has('e'.repeat(24)));
@@ -254,7 +260,7 @@ test('an expired key is refused, and keys give neither scopes that they lack nor
   const expiresAt = new Date(end).toISOString();
   const { secret } = await makeKey(server, { name: 'maker', scopes: ['administer', 'read'], expiresAt });
   const make = async (body: object) =>
-    ask(server.port, 'POST', '/api/keys', withKey(secret), JSON.stringify(body));
+    ask(server.port, 'POST', { path: '/api/keys', headers: withKey(secret), body: JSON.stringify(body) });
   t.is((await make({ name: 'a', scopes: ['read'], expiresAt })).status, 200);
   for (const body of [
     { name: 'b', scopes: ['read'] },
@@ -263,7 +269,11 @@ test('an expired key is refused, and keys give neither scopes that they lack nor
   ])
     t.is(codeOf(await make(body)), 'auth.forbidden', JSON.stringify(body));
   await makeKey(server, { name: 'strong', scopes: ['operate'], expiresAt });
-  const rotated = await ask(server.port, 'POST', '/api/keys/strong/rotate', withKey(secret), '{}');
+  const rotated = await ask(server.port, 'POST', {
+    path: '/api/keys/strong/rotate',
+    headers: withKey(secret),
+    body: '{}',
+  });
   t.is(codeOf(rotated), 'auth.forbidden');
   t.is(codeOf(await make({ name: 'a', scopes: ['read'], expiresAt })), 'key.exists');
   clock.advance(HOUR);
@@ -279,7 +289,7 @@ test('a key with a limit of its own counts against it alone', async (t) => {
   const server = await startServer(t, { rateLimiting }, new SimulatedClock());
   const rateLimit = { permits: 70, windowSeconds: 60 };
   const { secret } = await makeKey(server, { name: 'fast', scopes: ['read'], rateLimit });
-  const read = () => ask(server.port, 'GET', '/api/pipeline/state', withKey(secret));
+  const read = () => ask(server.port, 'GET', { path: '/api/pipeline/state', headers: withKey(secret) });
   for (let at = 0; at < 70; at += 1) t.is((await read()).status, 200);
   const refused = await read();
   t.deepEqual([refused.status, codeOf(refused)], [429, 'rate-limited']);
@@ -302,7 +312,7 @@ test('a bound key sees and changes the jobs of its profiles alone', async (t) =>
     scopes: ['read', 'operate', 'submit'],
     profiles: ['invoices'],
   });
-  const get = (path: string) => ask(port, 'GET', path, withKey(secret));
+  const get = (path: string) => ask(port, 'GET', { path, headers: withKey(secret) });
   for (const path of ['/api/jobs', `/api/jobs?version=${version}`, '/api/jobs?profile=Invoices'])
     t.deepEqual(
       (JSON.parse((await get(path)).text) as { items: { id: string }[] }).items.map(({ id }) => id),
@@ -313,7 +323,8 @@ test('a bound key sees and changes the jobs of its profiles alone', async (t) =>
   t.is((await get(`/api/jobs/${own.id}`)).status, 200);
   t.is(codeOf(await get(`/api/jobs/${other.id}`)), 'job.not-found');
   t.is(codeOf(await get(`/api/jobs/${other.id}/output`)), 'job.not-found');
-  const cancel = (id: string) => ask(port, 'POST', `/api/jobs/${id}/cancel`, withKey(secret), '{}');
+  const cancel = (id: string) =>
+    ask(port, 'POST', { path: `/api/jobs/${id}/cancel`, headers: withKey(secret), body: '{}' });
   t.is(codeOf(await cancel(other.id)), 'job.not-found');
   t.is((await cancel(own.id)).status, 200);
   t.is((await service.jobs.get(other.id)).status, 'Queued');
@@ -342,7 +353,8 @@ test('a download leads to the bucket where clients reach it, after the check of 
   const { id } = await server.service.add();
   const { path } = await server.service.finish(id, Buffer.from('signed'), 'a.signed.pdf');
   await objects.put('batch/output/a.signed.pdf', { path, length: 6 });
-  const get = (key: string) => ask(server.port, 'GET', `/api/jobs/${id}/output?redirect=true`, withKey(key));
+  const get = (key: string) =>
+    ask(server.port, 'GET', { path: `/api/jobs/${id}/output?redirect=true`, headers: withKey(key) });
   t.is((await get('wrong')).status, 401);
   const { secret } = await makeKey(server, { name: 'bound', scopes: ['read'], profiles: ['invoices'] });
   t.is(codeOf(await get(secret)), 'job.not-found');
@@ -356,9 +368,12 @@ test('a download leads to the bucket where clients reach it, after the check of 
   ]);
   const output = `/api/jobs/${id}/output`;
   const etag = `"${hash('sha256', 'signed')}"`;
-  const known = await ask(server.port, 'GET', `${output}?redirect=true`, {
-    ...withKey(KEY),
-    'If-None-Match': etag,
+  const known = await ask(server.port, 'GET', {
+    path: `${output}?redirect=true`,
+    headers: {
+      ...withKey(KEY),
+      'If-None-Match': etag,
+    },
   });
   t.is(known.status, 304);
   for (const [method, path] of [
@@ -366,7 +381,7 @@ test('a download leads to the bucket where clients reach it, after the check of 
     ['GET', output],
     ['GET', `${output}?redirect=false`],
   ] as const) {
-    const sent = await ask(server.port, method, path, withKey(KEY));
+    const sent = await ask(server.port, method, { path, headers: withKey(KEY) });
     t.is(sent.status, 200);
     t.is(sent.headers.etag, etag);
     t.is(sent.headers['content-length'], '6');
@@ -379,13 +394,17 @@ test('a key that is bound to folders rescans its own, and uploads nothing', asyn
   const job = await server.service.add();
   const body = { name: 'bound', scopes: ['read', 'operate'], folders: ['default'] };
   const { secret } = await makeKey(server, body);
-  const rescan = (query: string) => ask(server.port, 'POST', `/api/rescan${query}`, withKey(secret));
+  const rescan = (query: string) =>
+    ask(server.port, 'POST', { path: `/api/rescan${query}`, headers: withKey(secret) });
   t.is((await rescan('')).status, 200);
   t.is(codeOf(await rescan('?folder=other')), 'auth.forbidden');
   const { items } = await server.service.events.list({ kinds: ['RescanCompleted'], page: 1, pageSize: 1 });
   t.is(items[0]?.actor, 'key:bound');
   // The job was uploaded.
-  t.is(codeOf(await ask(server.port, 'GET', `/api/jobs/${job.id}`, withKey(secret))), 'job.not-found');
+  t.is(
+    codeOf(await ask(server.port, 'GET', { path: `/api/jobs/${job.id}`, headers: withKey(secret) })),
+    'job.not-found',
+  );
   for (const [wrong, member] of [
     [{ ...body, name: 'c', scopes: ['submit'] }, 'folders'],
     [{ ...body, name: 'c', folders: ['nowhere'] }, 'folders'],
@@ -411,7 +430,7 @@ test('events, histories and the log name the key that acted', async (t) => {
   const { secret } = await makeKey(server, { name: 'night', scopes: ['operate'] });
   const queued = await service.add();
   const failed = await service.add({ status: 'Failed' });
-  const act = (path: string) => ask(port, 'POST', path, withKey(secret), '{}');
+  const act = (path: string) => ask(port, 'POST', { path, headers: withKey(secret), body: '{}' });
   for (const path of [`/api/jobs/${queued.id}/cancel`, `/api/jobs/${failed.id}/retry`, '/api/pipeline/pause'])
     t.is((await act(path)).status, 200, path);
   const actors = async (id: typeof queued.id) =>

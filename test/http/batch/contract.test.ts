@@ -39,7 +39,7 @@ test('the five anonymous endpoints, the icon and logins at providers alone are s
   const anonymous = DOCUMENTED.filter(({ access }) => access === 'anonymous').map(({ name }) => name);
   t.is(anonymous.length, 5);
   for (const [name, { method, path, auth }] of routes) {
-    const answer = await ask(port, method, path.replace(/\{\w+\}/g, 'x'));
+    const answer = await ask(port, method, { path: path.replace(/\{\w+\}/g, 'x') });
     // Compares the route table with the server's behaviour.
     const isLogin = PROVIDER_LOGIN.includes(name);
     t.is(auth === 'anonymous', anonymous.includes(name) || name === 'GET /favicon.ico' || isLogin, name);

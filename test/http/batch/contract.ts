@@ -16,6 +16,7 @@ export interface Endpoint {
   readonly codes: readonly string[];
 }
 
+// biome-ignore lint/complexity/useMaxParams: the columns of a table
 const endpoint = (
   name: string,
   access: Access,

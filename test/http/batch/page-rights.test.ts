@@ -183,7 +183,10 @@ test('each role finds on the pages the buttons of what it may do, and no other',
   const pagesOf = async (headers: Record<string, string>, scopes: readonly AccessScope[] | undefined) => {
     const found = new Map<string, ReadonlySet<string>>();
     for (const path of paths) {
-      const { status, text } = await ask(server.port, 'GET', path.replace(/\{\w+\}/g, 'x'), headers);
+      const { status, text } = await ask(server.port, 'GET', {
+        path: path.replace(/\{\w+\}/g, 'x'),
+        headers,
+      });
       t.is(status, 200, path);
       const isDrawn = OPERATOR_PAGES.some((page) => page.path === path);
       found.set(path, offered(isDrawn ? text + loaded(path, scopes) : text));
@@ -218,7 +221,7 @@ test('each role finds on the pages the buttons of what it may do, and no other',
       const [method = '', path = ''] = name.split(' ');
       if (path === '/api/metrics' || !path.startsWith('/api/')) continue;
       const headers = { ...session(), 'Content-Type': 'application/json' };
-      const found = await ask(server.port, method, path.replace(/\{\w+\}/g, 'x'), headers);
+      const found = await ask(server.port, method, { path: path.replace(/\{\w+\}/g, 'x'), headers });
       t.not(found.status, 403, `${name} as ${role}`);
     }
   }

@@ -16,10 +16,13 @@ test('the right key starts a session that reaches everything the key reaches, an
   t.is(answer.headers.location, '/');
   t.regex(setCookie, /^batch-auth=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/);
   t.false(setCookie.includes(KEY));
-  const who = await ask(port, 'GET', '/api/whoami', { Cookie: `other=1; ${cookie}; last=2` });
+  const who = await ask(port, 'GET', {
+    path: '/api/whoami',
+    headers: { Cookie: `other=1; ${cookie}; last=2` },
+  });
   t.deepEqual([who.status, JSON.parse(who.text)], [200, { operator: 'operator', scheme: 'Cookie' }]);
   t.is(who.headers['set-cookie'], undefined);
-  const withKey = await ask(port, 'GET', '/api/whoami', { 'X-API-Key': KEY });
+  const withKey = await ask(port, 'GET', { path: '/api/whoami', headers: { 'X-API-Key': KEY } });
   t.deepEqual(JSON.parse(withKey.text), { operator: 'operator', scheme: 'ApiKey' });
 });
 
@@ -28,19 +31,17 @@ test('a login link is valid once, until its expiry, and only by POST', async (t)
   const oneTimeLogins = createOneTimeLogins({ clock, ids: systemIds });
   const { port } = await startServer(t, {}, clock, { oneTimeLogins });
   const logInOnce = (once: string) =>
-    ask(
-      port,
-      'POST',
-      LOGIN,
-      { ...FORM, Accept: 'text/html' },
-      new URLSearchParams({ Once: once }).toString(),
-    );
+    ask(port, 'POST', {
+      path: LOGIN,
+      headers: { ...FORM, Accept: 'text/html' },
+      body: new URLSearchParams({ Once: once }).toString(),
+    });
   const first = oneTimeLogins.issue();
-  t.is((await ask(port, 'GET', `/login?once=${first}`)).status, 200);
+  t.is((await ask(port, 'GET', { path: `/login?once=${first}` })).status, 200);
   const { status, headers } = await logInOnce(first);
   t.deepEqual([status, headers.location], [302, '/']);
   const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 200);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } })).status, 200);
   const second = oneTimeLogins.issue();
   clock.advance(ONE_TIME_LOGIN_MS);
   for (const invalid of [first, second, '', 'x'.repeat(1000)]) {
@@ -82,7 +83,7 @@ test('a login redirects to the requested path, and never to another host', async
   ];
   for (const [wanted, went] of rows) {
     const body = new URLSearchParams({ ApiKey: KEY, ReturnUrl: wanted }).toString();
-    const { status, headers } = await ask(port, 'POST', LOGIN, FORM, body);
+    const { status, headers } = await ask(port, 'POST', { path: LOGIN, headers: FORM, body });
     t.deepEqual([status, headers.location], [302, went], JSON.stringify(wanted));
     t.is(headers['set-cookie']?.length, 1);
   }
@@ -100,7 +101,7 @@ test('a wrong key is answered with 401, as a problem body or, for clients that p
   }
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const body = new URLSearchParams({ ApiKey: 'wrong', ReturnUrl: '/jobs"><script>' }).toString();
-  const page = await ask(port, 'POST', LOGIN, { ...FORM, Accept: browser }, body);
+  const page = await ask(port, 'POST', { path: LOGIN, headers: { ...FORM, Accept: browser }, body });
   t.is(page.status, 401);
   t.is(page.headers['content-type'], 'text/html; charset=utf-8');
   t.is(page.headers['www-authenticate'], 'ApiKey header="X-API-Key"');
@@ -114,7 +115,7 @@ test('a wrong key is answered with 401, as a problem body or, for clients that p
 test('a login without a key, with a repeated key or with another body is refused and starts no session', async (t) => {
   const { port } = await startServer(t);
   for (const body of ['', 'ApiKey=', 'apikey=x', `ReturnUrl=/&ApiKey=&ApiKey=${KEY}`]) {
-    const answer = await ask(port, 'POST', LOGIN, FORM, body);
+    const answer = await ask(port, 'POST', { path: LOGIN, headers: FORM, body });
     t.deepEqual([answer.status, codeOf(answer)], [401, 'auth.invalid-credentials'], body);
   }
   for (const [type, body] of [
@@ -124,7 +125,7 @@ test('a login without a key, with a repeated key or with another body is refused
     ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="ApiKey"\r\n\r\nx'],
     ['application/x-www-form-urlencoded', `ApiKey=${KEY}&x=${'y'.repeat(17_000)}`],
   ] as const) {
-    const answer = await ask(port, 'POST', LOGIN, { 'Content-Type': type }, body);
+    const answer = await ask(port, 'POST', { path: LOGIN, headers: { 'Content-Type': type }, body });
     t.deepEqual([answer.status, codeOf(answer)], [400, 'validation.body-invalid'], type);
     t.is(answer.headers['set-cookie'], undefined);
   }
@@ -132,7 +133,11 @@ test('a login without a key, with a repeated key or with another body is refused
 
 test('the previous key is accepted by the API and starts no session', async (t) => {
   const { port } = await startServer(t, { previousApiKey: 'the-key-of-last-year' });
-  t.is((await ask(port, 'GET', '/api/whoami', { 'X-API-Key': 'the-key-of-last-year' })).status, 200);
+  t.is(
+    (await ask(port, 'GET', { path: '/api/whoami', headers: { 'X-API-Key': 'the-key-of-last-year' } }))
+      .status,
+    200,
+  );
   const { answer } = await logIn(port, 'the-key-of-last-year');
   t.is(codeOf(answer), 'auth.invalid-credentials');
 });
@@ -159,21 +164,21 @@ test('a session is extended by use, and expires without', async (t) => {
   const { port } = await startServer(t, { sessionHours: 8 }, clock);
   let { cookie } = await logIn(port, KEY);
   clock.advance(4 * HOUR);
-  const early = await ask(port, 'GET', '/api/whoami', { Cookie: cookie });
+  const early = await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } });
   t.is(early.headers['set-cookie'], undefined, 'half of it is left');
   clock.advance(1);
-  const renewed = await ask(port, 'GET', '/api/jobs/none', { Cookie: cookie });
+  const renewed = await ask(port, 'GET', { path: '/api/jobs/none', headers: { Cookie: cookie } });
   t.is(renewed.status, 404, 'what is answered does not matter');
   const fresh = renewed.headers['set-cookie']?.[0] ?? '';
   t.regex(fresh, /^batch-auth=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/);
   t.not(fresh.split(';')[0], cookie);
   clock.advance(4 * HOUR - 1);
-  const old = await ask(port, 'GET', '/api/whoami', { Cookie: cookie });
+  const old = await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } });
   t.deepEqual([old.status, codeOf(old)], [401, 'auth.invalid-credentials']);
   cookie = fresh.split(';')[0] ?? '';
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 200);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } })).status, 200);
   clock.advance(4 * HOUR + 1);
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 401);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } })).status, 401);
 });
 
 test('a changed, truncated, empty or invented cookie is refused', async (t) => {
@@ -189,21 +194,33 @@ test('a changed, truncated, empty or invented cookie is refused', async (t) => {
   const forged = Array.from({ length }, (_, at) => flipped(at));
   const others = ['', 'x', token.slice(0, -4), `${token}AAAA`, `${token}=`, 'A'.repeat(5000), `"${token}"`];
   for (const wrong of [...forged, ...others]) {
-    const answer = await ask(port, 'GET', '/api/whoami', { Cookie: `batch-auth=${wrong}` });
+    const answer = await ask(port, 'GET', {
+      path: '/api/whoami',
+      headers: { Cookie: `batch-auth=${wrong}` },
+    });
     t.deepEqual([answer.status, codeOf(answer)], [401, 'auth.invalid-credentials'], wrong.slice(0, 100));
   }
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: `BATCH-AUTH=${token}` })).status, 401);
+  t.is(
+    (await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: `BATCH-AUTH=${token}` } })).status,
+    401,
+  );
 });
 
 test('the key decides when a request has a key and a session', async (t) => {
   const { port } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
-  const wrong = await ask(port, 'GET', '/api/whoami', { Cookie: cookie, 'X-API-Key': 'wrong' });
+  const wrong = await ask(port, 'GET', {
+    path: '/api/whoami',
+    headers: { Cookie: cookie, 'X-API-Key': 'wrong' },
+  });
   t.is(codeOf(wrong), 'auth.invalid-credentials');
-  const right = await ask(port, 'GET', '/api/whoami', { Cookie: 'batch-auth=broken', 'X-API-Key': KEY });
+  const right = await ask(port, 'GET', {
+    path: '/api/whoami',
+    headers: { Cookie: 'batch-auth=broken', 'X-API-Key': KEY },
+  });
   t.is(JSON.parse(right.text).scheme, 'ApiKey');
   const foreign = { ...CROSS_SITE, Cookie: cookie, 'X-API-Key': KEY };
-  t.is((await ask(port, 'POST', '/api/pipeline/pause', foreign)).status, 200);
+  t.is((await ask(port, 'POST', { path: '/api/pipeline/pause', headers: foreign })).status, 200);
 });
 
 test('a request from a page of another site changes nothing with a session, and may read', async (t) => {
@@ -211,7 +228,7 @@ test('a request from a page of another site changes nothing with a session, and 
   const { cookie } = await logIn(port, KEY);
   const own = `http://127.0.0.1:${port}`;
   const pause = (headers: Record<string, string>) =>
-    ask(port, 'POST', '/api/pipeline/pause', { Cookie: cookie, ...headers });
+    ask(port, 'POST', { path: '/api/pipeline/pause', headers: { Cookie: cookie, ...headers } });
   for (const headers of [
     CROSS_SITE,
     { Origin: 'null' },
@@ -230,7 +247,10 @@ test('a request from a page of another site changes nothing with a session, and 
     t.deepEqual([answer.status, codeOf(answer)], [403, 'auth.cross-origin'], JSON.stringify(headers));
   }
   t.false((await service.pipeline.state()).paused);
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie, ...CROSS_SITE })).status, 200);
+  t.is(
+    (await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie, ...CROSS_SITE } })).status,
+    200,
+  );
   for (const headers of [
     {},
     { Origin: own },
@@ -246,7 +266,7 @@ test('a request from a page of another site changes nothing with a session, and 
 test('logout clears the cookie and redirects to the login page, also without a session', async (t) => {
   const { port } = await startServer(t);
   for (const headers of [{}, { Cookie: (await logIn(port, KEY)).cookie }]) {
-    const answer = await ask(port, 'POST', '/api/auth/logout', headers);
+    const answer = await ask(port, 'POST', { path: '/api/auth/logout', headers });
     t.deepEqual([answer.status, answer.headers.location], [302, '/login']);
     t.deepEqual(answer.headers['set-cookie'], [
       'batch-auth=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/; HttpOnly; SameSite=Strict',
@@ -257,43 +277,49 @@ test('logout clears the cookie and redirects to the login page, also without a s
 test('an empty API key is answered with auth.misconfigured on every route, login included, and anonymous routes still work', async (t) => {
   const { port } = await startServer(t, { apiKey: '' });
   for (const headers of [{}, { 'X-API-Key': 'x' }, { Cookie: 'batch-auth=x' }]) {
-    const answer = await ask(port, 'GET', '/api/jobs', headers);
+    const answer = await ask(port, 'GET', { path: '/api/jobs', headers });
     t.deepEqual([answer.status, codeOf(answer)], [401, 'auth.misconfigured']);
   }
   for (const key of ['', 'x']) t.is(codeOf((await logIn(port, key)).answer), 'auth.misconfigured');
   t.regex((await logIn(port, 'x', { Accept: 'text/html' })).answer.text, /No API key is configured/);
   for (const path of ['/api/health', '/api/ready', '/login']) {
-    t.is((await ask(port, 'GET', path)).status, 200, path);
+    t.is((await ask(port, 'GET', { path })).status, 200, path);
   }
 });
 
 test('the login page works without scripts, shows its reason, and loads nothing from other origins', async (t) => {
   const { port } = await startServer(t);
-  const page = await ask(port, 'GET', '/login?ReturnUrl=%2Fjobs%3Fa%3D1%26b%3D2');
+  const page = await ask(port, 'GET', { path: '/login?ReturnUrl=%2Fjobs%3Fa%3D1%26b%3D2' });
   t.is(page.status, 200);
   t.regex(page.text, /<form method="post" action="\/api\/auth\/login">/);
   t.regex(page.text, /name="ReturnUrl" type="hidden" value="\/jobs\?a=1&amp;b=2"/);
   t.false(page.text.includes('role="alert"'));
-  t.regex((await ask(port, 'GET', '/login?ReturnUrl=//evil.example')).text, /type="hidden" value="\/"/);
   t.regex(
-    (await ask(port, 'GET', '/login?error=invalid')).text,
+    (await ask(port, 'GET', { path: '/login?ReturnUrl=//evil.example' })).text,
+    /type="hidden" value="\/"/,
+  );
+  t.regex(
+    (await ask(port, 'GET', { path: '/login?error=invalid' })).text,
     /role="alert"[^>]*>(<svg.*<\/svg>)?That key is not right/,
   );
   t.regex(
-    (await ask(port, 'GET', '/login?error=server')).text,
+    (await ask(port, 'GET', { path: '/login?error=server' })).text,
     /role="alert"[^>]*>(<svg.*<\/svg>)?The service could not/,
   );
   for (const other of ['/login?error=%3Cb%3E', '/login?error=constructor', '/login?error=limited']) {
-    t.false((await ask(port, 'GET', other)).text.includes('role="alert"'), other);
+    t.false((await ask(port, 'GET', { path: other })).text.includes('role="alert"'), other);
   }
   for (const address of page.text.match(/(?:src|href|action)="[^"]*"/g) ?? []) t.regex(address, /="\/(?!\/)/);
   t.notRegex(page.text, /<script|<style| style=/);
   const path = /rel="stylesheet" href="([^"]+)"/.exec(page.text)?.[1] ?? '';
-  const style = await ask(port, 'GET', path);
+  const style = await ask(port, 'GET', { path });
   t.deepEqual([style.status, style.headers['content-type']], [200, 'text/css; charset=utf-8']);
   t.is(style.headers['cache-control'], 'no-cache');
   t.regex(style.text, /^:root\{/);
-  const again = await ask(port, 'GET', path, { 'If-None-Match': `"x", W/${style.headers.etag}` });
+  const again = await ask(port, 'GET', {
+    path,
+    headers: { 'If-None-Match': `"x", W/${style.headers.etag}` },
+  });
   t.deepEqual([again.status, again.text], [304, '']);
 });
 
@@ -301,10 +327,10 @@ test('cookie and header have their configured names', async (t) => {
   const { port } = await startServer(t, { cookieName: 'sw', apiKeyHeader: 'X-Other' });
   const { cookie, answer } = await logIn(port, KEY);
   t.regex(cookie, /^sw=/);
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 200);
-  t.is((await ask(port, 'GET', '/api/whoami', { 'X-Other': KEY })).status, 200);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } })).status, 200);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { 'X-Other': KEY } })).status, 200);
   t.is(answer.headers['www-authenticate'], undefined);
-  const refused = await ask(port, 'GET', '/api/whoami', { 'X-API-Key': KEY });
+  const refused = await ask(port, 'GET', { path: '/api/whoami', headers: { 'X-API-Key': KEY } });
   t.deepEqual([refused.status, refused.headers['www-authenticate']], [401, 'ApiKey header="X-Other"']);
 });
 
@@ -312,8 +338,8 @@ test('request log lines contain no keys, cookies or tokens', async (t) => {
   const { port, lines } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   await logIn(port, 'a-wrong-key-somebody-typed');
-  await ask(port, 'GET', '/api/whoami', { Cookie: cookie });
-  await ask(port, 'POST', '/api/pipeline/pause', { Cookie: cookie, ...CROSS_SITE });
+  await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } });
+  await ask(port, 'POST', { path: '/api/pipeline/pause', headers: { Cookie: cookie, ...CROSS_SITE } });
   const text = JSON.stringify(lines);
   t.true(text.includes('auth.cross-origin'));
   for (const secret of [KEY, cookie.slice(11, 40), 'a-wrong-key']) t.false(text.includes(secret));

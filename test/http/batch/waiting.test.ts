@@ -23,7 +23,8 @@ async function until(isSo: () => boolean): Promise<void> {
   await reached(isSo);
 }
 
-const state = ({ port }: TestServer) => ask(port, 'GET', '/api/pipeline/state', { 'X-API-Key': KEY });
+const state = ({ port }: TestServer) =>
+  ask(port, 'GET', { path: '/api/pipeline/state', headers: { 'X-API-Key': KEY } });
 
 test('a request over the permits waits for the next window, and one over the queue limit is refused', async (t) => {
   const server = await start(t);

@@ -67,7 +67,7 @@ test('a token of the issuer gives the rights of its scopes, and is named in even
   const tokens = [{ issuer: issuer.issuer, audience: AUDIENCE, rights: RIGHTS }];
   const server = await startServer(t, {}, systemClock, { tokens });
   const get = async (path: string, token: string, headers: object = {}) =>
-    ask(server.port, 'GET', path, { Authorization: `Bearer ${token}`, ...headers });
+    ask(server.port, 'GET', { path, headers: { Authorization: `Bearer ${token}`, ...headers } });
   const token = await issuer.token();
   const { expiresAt, ...who } = JSON.parse((await get('/api/whoami', token)).text);
   const name = `client:robot@${new URL(issuer.issuer).host}`;
@@ -78,14 +78,17 @@ test('a token of the issuer gives the rights of its scopes, and is named in even
     t.is(answer.status, 200, `a token that ends at ${exp}`);
   }
   t.is((await get('/api/jobs', token)).status, 200);
-  const pause = await ask(server.port, 'POST', '/api/pipeline/pause', { Authorization: `Bearer ${token}` });
+  const pause = await ask(server.port, 'POST', {
+    path: '/api/pipeline/pause',
+    headers: { Authorization: `Bearer ${token}` },
+  });
   t.deepEqual([pause.status, codeOf(pause)], [403, 'auth.forbidden']);
   const lacking = 'Bearer error="insufficient_scope"';
   t.is(pause.headers['www-authenticate'], lacking, 'no scope of the issuer gives it');
   const jobs = await get('/api/jobs', await issuer.token({ scope: 'other' }));
   t.is(codeOf(jobs), 'auth.forbidden');
   t.is(jobs.headers['www-authenticate'], `${lacking}, scope="jobs.read"`);
-  const none = await ask(server.port, 'GET', '/api/jobs', {});
+  const none = await ask(server.port, 'GET', { path: '/api/jobs', headers: {} });
   t.regex(
     none.headers['www-authenticate'] ?? '',
     /^ApiKey [^,]*, Bearer$/,
@@ -103,7 +106,10 @@ test('forged, foreign and old tokens are refused', async (t) => {
   const tokens = [{ issuer: issuer.issuer, audience: AUDIENCE, rights: RIGHTS }];
   const server = await startServer(t, {}, systemClock, { tokens });
   const status = async (token: string) => {
-    const answer = await ask(server.port, 'GET', '/api/whoami', { Authorization: `Bearer ${token}` });
+    const answer = await ask(server.port, 'GET', {
+      path: '/api/whoami',
+      headers: { Authorization: `Bearer ${token}` },
+    });
     if (answer.status === 401)
       t.regex(answer.headers['www-authenticate'] ?? '', /^ApiKey .*, Bearer error="invalid_token"$/);
     return answer.status;

@@ -136,8 +136,12 @@ const LIMITED = {
 test('behind a trusted proxy each client has permits of its own, and only the proxy is trusted', async (t) => {
   const { port, lines } = await startServer(t, { forwarded: TRUST, rateLimiting: LIMITED });
   const state = async (forwarded: string | string[]) =>
-    (await ask(port, 'GET', '/api/pipeline/state', { 'X-API-Key': KEY, 'X-Forwarded-For': forwarded }))
-      .status;
+    (
+      await ask(port, 'GET', {
+        path: '/api/pipeline/state',
+        headers: { 'X-API-Key': KEY, 'X-Forwarded-For': forwarded },
+      })
+    ).status;
   t.is(await state('192.0.2.1'), 200);
   t.is(await state('192.0.2.1'), 429);
   t.is(await state('192.0.2.2'), 200);
@@ -150,10 +154,13 @@ test('forwarded headers are ignored without a trusted set, and from untrusted pe
   for (const forwarded of [undefined, { ...TRUST, proxies: ['192.0.2.99'] }]) {
     const { port } = await startServer(t, { forwarded, rateLimiting: LIMITED });
     const state = async (client: string) =>
-      ask(port, 'GET', '/api/pipeline/state', {
-        'X-API-Key': KEY,
-        'X-Forwarded-For': client,
-        'X-Forwarded-Proto': 'https',
+      ask(port, 'GET', {
+        path: '/api/pipeline/state',
+        headers: {
+          'X-API-Key': KEY,
+          'X-Forwarded-For': client,
+          'X-Forwarded-Proto': 'https',
+        },
       });
     const first = await state('192.0.2.1');
     t.is(first.status, 200);
@@ -166,7 +173,7 @@ test('any proxy is trusted when the configuration allows it', async (t) => {
   const { port } = await startServer(t, {
     forwarded: { anyProxy: true, proxies: [], networks: [], limit: 1 },
   });
-  const answer = await ask(port, 'GET', '/api/health', { 'X-Forwarded-Proto': 'https' });
+  const answer = await ask(port, 'GET', { path: '/api/health', headers: { 'X-Forwarded-Proto': 'https' } });
   t.is(answer.headers['strict-transport-security'], 'max-age=63072000');
 });
 
@@ -185,7 +192,7 @@ test('a cookie is Secure when the client uses HTTPS to a trusted proxy', async (
   t.regex(setCookie, /; SameSite=Strict; Secure$/);
   t.notRegex((await logIn(port, KEY)).setCookie, /Secure/);
   const pause = (origin: string) =>
-    ask(port, 'POST', '/api/pipeline/pause', { ...https, Cookie: cookie, Origin: origin });
+    ask(port, 'POST', { path: '/api/pipeline/pause', headers: { ...https, Cookie: cookie, Origin: origin } });
   t.is((await pause('https://sign.example')).status, 200);
   t.is((await pause('https://sign.example:443')).status, 200);
   t.is(codeOf(await pause('http://sign.example')), 'auth.cross-origin');
@@ -200,15 +207,18 @@ test('a service with RequireHttps redirects HTTP, and answers HTTPS with Strict-
     ['GET', '/nowhere'],
     ['GET', '/login'],
   ] as const) {
-    const answer = await ask(port, method, path, { Host: 'sign.example:8080' });
+    const answer = await ask(port, method, { path, headers: { Host: 'sign.example:8080' } });
     t.deepEqual([answer.status, answer.headers.location], [307, `https://sign.example${path}`]);
     t.is(answer.headers['strict-transport-security'], undefined);
-    const https = await ask(port, method, path, { Host: 'sign.example', 'X-Forwarded-Proto': 'https' });
+    const https = await ask(port, method, {
+      path,
+      headers: { Host: 'sign.example', 'X-Forwarded-Proto': 'https' },
+    });
     t.not(https.status, 307);
     t.is(https.headers['strict-transport-security'], 'max-age=63072000');
   }
   for (const host of ['a/b', 'user@sign.example', 'sign.example:port', 'a b']) {
-    const answer = await ask(port, 'GET', '/login', { Host: host });
+    const answer = await ask(port, 'GET', { path: '/login', headers: { Host: host } });
     t.is(answer.status, 400, host);
     t.is(answer.headers.location, undefined);
   }
@@ -221,7 +231,7 @@ test('behind a trusted proxy the host name of the client must be allowed, not th
     requireHttps: true,
   });
   const through = (host: string, forwarded: string) =>
-    ask(port, 'GET', '/login', { Host: host, 'X-Forwarded-Host': forwarded });
+    ask(port, 'GET', { path: '/login', headers: { Host: host, 'X-Forwarded-Host': forwarded } });
   const answer = await through('service.internal:8080', 'sign.example');
   t.deepEqual([answer.status, answer.headers.location], [307, 'https://sign.example/login']);
   t.is(codeOf(await through('sign.example', 'elsewhere.example')), 'host.not-allowed');
@@ -229,7 +239,8 @@ test('behind a trusted proxy the host name of the client must be allowed, not th
 
 test('only allowed host names are accepted, with any port and letter case', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example', '*.inner.example', '::1'] });
-  const status = async (host: string) => (await ask(port, 'GET', '/login', { Host: host })).status;
+  const status = async (host: string) =>
+    (await ask(port, 'GET', { path: '/login', headers: { Host: host } })).status;
   for (const host of [
     'sign.example',
     'SIGN.example:8080',
@@ -246,7 +257,7 @@ test('only allowed host names are accepted, with any port and letter case', asyn
     'xsign.example',
     'sign.example.evil.example',
   ]) {
-    const answer = await ask(port, 'GET', '/login', { Host: host });
+    const answer = await ask(port, 'GET', { path: '/login', headers: { Host: host } });
     t.deepEqual([answer.status, codeOf(answer)], [400, 'host.not-allowed'], host);
   }
 });
@@ -254,8 +265,11 @@ test('only allowed host names are accepted, with any port and letter case', asyn
 test('health and readiness accept any host name, also over HTTP', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example'], requireHttps: true });
   for (const path of ['/api/health', '/api/ready']) {
-    t.is((await ask(port, 'GET', path, { Host: '10.0.0.7:8080' })).status, 200, path);
-    t.is((await ask(port, 'HEAD', path, { Host: 'sign.example' })).status, 200, path);
+    t.is((await ask(port, 'GET', { path, headers: { Host: '10.0.0.7:8080' } })).status, 200, path);
+    t.is((await ask(port, 'HEAD', { path, headers: { Host: 'sign.example' } })).status, 200, path);
   }
-  t.is(codeOf(await ask(port, 'GET', '/api/whoami', { Host: '10.0.0.7:8080' })), 'host.not-allowed');
+  t.is(
+    codeOf(await ask(port, 'GET', { path: '/api/whoami', headers: { Host: '10.0.0.7:8080' } })),
+    'host.not-allowed',
+  );
 });

@@ -43,7 +43,7 @@ test('every answer has the security headers, without a server name or other orig
     [404, 'OPTIONS', '/nowhere', { Origin: 'https://x.example', 'Access-Control-Request-Method': 'POST' }],
   ];
   for (const [status, method, path, headers, body] of rows) {
-    const answer = await ask(port, method, path, headers, body);
+    const answer = await ask(port, method, { path, headers, body });
     const what = `${method} ${path}`;
     t.is(answer.status, status, what);
     t.like(answer.headers, { ...ALWAYS, 'cache-control': 'no-store' }, what);
@@ -56,7 +56,7 @@ test('every answer has the security headers, without a server name or other orig
       );
     }
   }
-  const style = await ask(port, 'GET', '/login?part=style');
+  const style = await ask(port, 'GET', { path: '/login?part=style' });
   t.like(style.headers, { ...ALWAYS, 'cache-control': 'no-cache' });
 });
 
@@ -72,7 +72,7 @@ test('an answer during the stop has the security headers, too', async (t) => {
       return [];
     };
   });
-  const waiting = ask(port, 'GET', '/api/ready');
+  const waiting = ask(port, 'GET', { path: '/api/ready' });
   await asked;
   // Nothing else is awaited while it is idle: on a busy machine ten seconds would be over, after which it is closed.
   const idle = await RawClient.connect(port);

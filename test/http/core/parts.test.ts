@@ -238,7 +238,7 @@ test('a line end in a header value starts no second header', (t) => {
     setCookie: undefined,
   };
   const headers = [['Location', '/a\r\nSet-Cookie: session=stolen\r\n\r\n<script>\0']] as const;
-  writeHead(response as unknown as Parameters<typeof writeHead>[0], 200, headers, context);
+  writeHead(response as unknown as Parameters<typeof writeHead>[0], { status: 200, headers }, context);
   const names = written.split('\r\n').map((line) => line.split(':')[0]);
   t.true(names.includes('Location'));
   t.false(names.includes('Set-Cookie'));

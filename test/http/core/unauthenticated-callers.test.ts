@@ -22,7 +22,7 @@ test('readiness shows no path and no certificate to callers without the key', as
   service.health.checks = async () => CHECKS;
   const { cookie } = await logIn(port, KEY);
   const details = async (headers: Record<string, string>) => {
-    const { status, text } = await ask(port, 'GET', '/api/ready', headers);
+    const { status, text } = await ask(port, 'GET', { path: '/api/ready', headers });
     t.is(status, 200);
     return (JSON.parse(text) as { checks: { detail: string | null }[] }).checks.map(({ detail }) => detail);
   };
@@ -37,7 +37,7 @@ test('readiness shows no path and no certificate to callers without the key', as
 test('after 120 wrong keys a minute from one address further ones are refused with 429, and the right key is accepted', async (t) => {
   const clock = new SimulatedClock();
   const { port } = await startServer(t, {}, clock);
-  const whoami = (key: string) => ask(port, 'GET', '/api/whoami', { 'X-API-Key': key });
+  const whoami = (key: string) => ask(port, 'GET', { path: '/api/whoami', headers: { 'X-API-Key': key } });
   for (let guess = 0; guess < PER_ADDRESS.permits; guess += 1)
     t.is((await whoami(`guess ${guess}`)).status, 401);
   const refused = await whoami('one more');
@@ -45,7 +45,7 @@ test('after 120 wrong keys a minute from one address further ones are refused wi
   t.is(codeOf(refused), 'rate-limited');
   t.regex(String(refused.headers['retry-after']), /^[1-9]\d*$/);
   t.is((await whoami(KEY)).status, 200);
-  t.is((await ask(port, 'GET', '/api/whoami')).status, 401, 'no key is no wrong key');
+  t.is((await ask(port, 'GET', { path: '/api/whoami' })).status, 401, 'no key is no wrong key');
   clock.advance(60_000);
   t.is((await whoami('later')).status, 401);
 });
@@ -77,14 +77,15 @@ test('logout ends the session for every copy of its token, renewed ones included
   const clock = new SimulatedClock();
   const more = { sessionKeys: memorySessionKeys(), store: new MemoryStore(), serviceClock: clock };
   const { port } = await startServer(t, {}, clock, more);
-  const whoami = (cookie: string, at = port) => ask(at, 'GET', '/api/whoami', { Cookie: cookie });
+  const whoami = (cookie: string, at = port) =>
+    ask(at, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } });
   const { cookie } = await logIn(port, KEY);
   const other = await logIn(port, KEY);
   clock.advance(5 * 3_600_000);
   const renewed = await whoami(cookie);
   const newCookie = String(renewed.headers['set-cookie']?.[0]).split(';')[0] ?? '';
   t.not(newCookie, cookie);
-  t.is((await ask(port, 'POST', '/api/auth/logout', { Cookie: newCookie })).status, 302);
+  t.is((await ask(port, 'POST', { path: '/api/auth/logout', headers: { Cookie: newCookie } })).status, 302);
   const again = await startServer(t, {}, clock, more);
   for (const at of [port, again.port]) {
     t.is((await whoami(cookie, at)).status, 401);
@@ -100,14 +101,21 @@ test('pages of other sites can neither log a browser in nor out', async (t) => {
   const { port } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   for (const foreign of [{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }]) {
-    const entered = await ask(port, 'POST', '/api/auth/login', { ...FORM, ...foreign }, `ApiKey=${KEY}`);
+    const entered = await ask(port, 'POST', {
+      path: '/api/auth/login',
+      headers: { ...FORM, ...foreign },
+      body: `ApiKey=${KEY}`,
+    });
     t.is(codeOf(entered), 'auth.cross-origin');
     t.is(entered.headers['set-cookie'], undefined);
-    const left = await ask(port, 'POST', '/api/auth/logout', { Cookie: cookie, ...foreign });
+    const left = await ask(port, 'POST', {
+      path: '/api/auth/logout',
+      headers: { Cookie: cookie, ...foreign },
+    });
     t.is(codeOf(left), 'auth.cross-origin');
     t.is(left.headers['set-cookie'], undefined);
   }
-  t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 200);
+  t.is((await ask(port, 'GET', { path: '/api/whoami', headers: { Cookie: cookie } })).status, 200);
   const own = { Cookie: cookie, Origin: `http://127.0.0.1:${port}`, 'Sec-Fetch-Site': 'same-origin' };
-  t.is((await ask(port, 'POST', '/api/auth/logout', own)).status, 302);
+  t.is((await ask(port, 'POST', { path: '/api/auth/logout', headers: own })).status, 302);
 });

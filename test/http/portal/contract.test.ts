@@ -42,7 +42,10 @@ test('a request without a key or with a wrong one gets 401 from each operation t
     const port = ports[index % ports.length] as number;
     const target = path.replace(/\{\w+\}/g, IDS.document);
     for (const key of ['', 'No App|0']) {
-      const answer = await ask(port, method, target, key === '' ? {} : { 'X-Api-Key': key });
+      const answer = await ask(port, method, {
+        path: target,
+        headers: key === '' ? {} : { 'X-Api-Key': key },
+      });
       if (auth === 'anonymous') t.not(answer.status, 401, name);
       else if (auth === 'known-or-ticket') t.true([400, 401].includes(answer.status), name);
       else {

@@ -274,7 +274,7 @@ test('a slash at the end of a path is ignored', async (t) => {
 
 test('a key is compared whole, with the blanks in the name of its application', async (t) => {
   const { port, last } = await startPortal(t);
-  const get = (key: string) => ask(port, 'GET', '/api/documents', { 'X-Api-Key': key });
+  const get = (key: string) => ask(port, 'GET', { path: '/api/documents', headers: { 'X-Api-Key': key } });
   t.is((await get(KEY)).status, 200);
   t.is(last('tenants.identify')?.args[0], `My App|${SECRET}`);
   t.is((await get(Buffer.from(UNICODE_KEY).toString('latin1'))).status, 200, 'a name in UTF-8');

@@ -257,10 +257,16 @@ test('a request head over the limit is refused, and the next client is served', 
 
 test('a host that is not allowed is refused', async (t) => {
   const { port } = await startPortal(t, { allowedHosts: ['portal.example'] });
-  const answer = await ask(port, 'GET', '/api/documents', { Host: 'evil.example', 'X-Api-Key': KEY });
+  const answer = await ask(port, 'GET', {
+    path: '/api/documents',
+    headers: { Host: 'evil.example', 'X-Api-Key': KEY },
+  });
   t.is(answer.status, 400);
   t.is(JSON.parse(answer.text).code, 'BadRequest');
-  t.is((await ask(port, 'GET', '/api/health', { Host: 'portal.example:8090' })).status, 200);
+  t.is(
+    (await ask(port, 'GET', { path: '/api/health', headers: { Host: 'portal.example:8090' } })).status,
+    200,
+  );
 });
 
 test('request log lines contain no keys or tickets', async (t) => {
@@ -268,7 +274,7 @@ test('request log lines contain no keys or tickets', async (t) => {
   await call(`${DOCUMENT}/content`);
   await send('/api/documents/keys/K/approval', { ticket: 'my-ticket' });
   await call('/api/reports/7?access_ticket=my-ticket');
-  await ask(port, 'GET', '/api/documents', { 'X-Api-Key': 'Other|my-secret' });
+  await ask(port, 'GET', { path: '/api/documents', headers: { 'X-Api-Key': 'Other|my-secret' } });
   t.true(lines.length >= 4);
   t.notRegex(JSON.stringify(lines), /my-ticket|my-secret|0123456789abcdef/);
 });

@@ -39,9 +39,13 @@ async function openXadesFixture(
   authority: TestAuthority,
   root: string,
 ): Promise<XadesFixture> {
-  const profile = await localProfile(root, 0, 'seal', authority.pki.signer('p-256'), {
-    Format: 'Pades',
-    ...(timestamps && { 'Timestamp:Url': authority.timestampUrl }),
+  const profile = await localProfile(root, 0, {
+    name: 'seal',
+    signer: authority.pki.signer('p-256'),
+    members: {
+      Format: 'Pades',
+      ...(timestamps && { 'Timestamp:Url': authority.timestampUrl }),
+    },
   });
   const settings = {
     ...profile,

@@ -158,11 +158,11 @@ test('the host of a request becomes that of redirect_uri only where the service 
     for (const [host, base] of hosts) {
       const headers = 'forwarded' in settings ? { 'X-Forwarded-Host': host } : { Host: host };
       const name = `${JSON.stringify(settings)} ${host}`;
-      const answer = await ask(port, 'GET', '/login/ops', headers);
+      const answer = await ask(port, 'GET', { path: '/login/ops', headers });
       if (base === undefined) {
         t.deepEqual([answer.status, codeOf(answer)], [400, 'host.not-allowed'], name);
         for (const path of ['/login/ops/callback?code=a&state=b', '/login/ops/metadata'])
-          t.is(codeOf(await ask(port, 'GET', path, headers)), 'host.not-allowed', `${name} ${path}`);
+          t.is(codeOf(await ask(port, 'GET', { path, headers })), 'host.not-allowed', `${name} ${path}`);
       } else {
         const to = new URL(String(answer.headers['location'])).searchParams.get('redirect_uri');
         t.is(to, `${base}/login/ops/callback`, name);
@@ -171,6 +171,6 @@ test('the host of a request becomes that of redirect_uri only where the service 
   }
   // The session ends all the same.
   const { port } = await fixture(t);
-  const left = await ask(port, 'POST', '/api/auth/logout', { Host: 'evil.example' });
+  const left = await ask(port, 'POST', { path: '/api/auth/logout', headers: { Host: 'evil.example' } });
   t.deepEqual([left.status, left.headers['location']], [302, '/login']);
 });

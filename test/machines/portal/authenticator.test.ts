@@ -14,8 +14,19 @@ const events: Readonly<Record<string, object>> = {
   RESET: { by: 'App' },
   FORGET: {},
 };
-const say = (context: object, type: string, event: object = {}, at = 9, from = 'Enrolled') =>
-  attempt(authenticatorMachine, from, context, { type, at, ...events[type], ...event });
+const say = (
+  context: object,
+  type: string,
+  {
+    event = {},
+    at = 9,
+    from = 'Enrolled',
+  }: {
+    readonly event?: object | undefined;
+    readonly at?: number | undefined;
+    readonly from?: string | undefined;
+  } = {},
+) => attempt(authenticatorMachine, from, context, { type, at, ...events[type], ...event });
 
 test('the table of authenticators and their machine agree in every state and on every event', async (t) => {
   await assertAgreement(t, {
@@ -30,16 +41,20 @@ test('wrong codes lock those without a mailed code, and those beside one, each f
   const right = { proof: { counter: 8 } };
   const wrong = (context: object, isMailed: boolean) => {
     let locked = context;
-    for (let count = 0; count < 5; count++) locked = say(locked, 'PROVE', { proof: null, isMailed }).context;
+    for (let count = 0; count < 5; count++)
+      locked = say(locked, 'PROVE', { event: { proof: null, isMailed } }).context;
     return locked;
   };
   const byLink = wrong(enrolled, false);
-  t.false(say(byLink, 'PROVE', right).accepted);
-  const mailed = say(byLink, 'PROVE', { ...right, isMailed: true });
+  t.false(say(byLink, 'PROVE', { event: right }).accepted);
+  const mailed = say(byLink, 'PROVE', { event: { ...right, isMailed: true } });
   t.true(mailed.accepted, 'nobody who has a link alone locks out who has the mailbox');
-  t.false(say(mailed.context, 'PROVE', { ...right, isMailed: true }).accepted, 'a code is good once');
+  t.false(
+    say(mailed.context, 'PROVE', { event: { ...right, isMailed: true } }).accepted,
+    'a code is good once',
+  );
   const byMail = wrong(enrolled, true);
-  t.false(say(byMail, 'PROVE', { ...right, isMailed: true }).accepted, 'they are limited, too');
-  t.true(say(byMail, 'PROVE', right).accepted);
-  t.true(say(byMail, 'PROVE', { ...right, isMailed: true }, 9 + 60_000).accepted, 'later');
+  t.false(say(byMail, 'PROVE', { event: { ...right, isMailed: true } }).accepted, 'they are limited, too');
+  t.true(say(byMail, 'PROVE', { event: right }).accepted);
+  t.true(say(byMail, 'PROVE', { event: { ...right, isMailed: true }, at: 9 + 60_000 }).accepted, 'later');
 });

@@ -13,6 +13,7 @@ export interface DocumentedTransition {
   readonly work: readonly string[];
 }
 
+// biome-ignore lint/complexity/useMaxParams: the columns of a table
 const row = (
   from: JobState,
   trigger: string,

@@ -24,7 +24,10 @@ test.serial('a revoked certificate fails its jobs before anything is signed, and
   made.revoke(signer.certificate, Date.now() - 3_600_000);
   const service = await Service.start(t, {
     root,
-    settings: { ...trusting(made), ...(await localProfile(root, 0, 'revoked', signer, { Format: 'Cades' })) },
+    settings: {
+      ...trusting(made),
+      ...(await localProfile(root, 0, { name: 'revoked', signer, members: { Format: 'Cades' } })),
+    },
   });
   const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
   t.is(job.status, 'Failed');
@@ -43,7 +46,11 @@ test.serial('the revocation of a certificate is checked once for many jobs', asy
     root,
     settings: {
       ...trusting(made),
-      ...(await localProfile(root, 0, 'plain', made.pki.signer('p-256'), { Format: 'Cades' })),
+      ...(await localProfile(root, 0, {
+        name: 'plain',
+        signer: made.pki.signer('p-256'),
+        members: { Format: 'Cades' },
+      })),
     },
   });
   const finish = async (n: number) => service.finished((await service.upload(`${n}.bin`, `${n}`)).jobId);
@@ -68,7 +75,11 @@ for (const [revocation, status] of [
       settings: {
         ...trusting(made),
         'Signing:Trust:Revocation': revocation,
-        ...(await localProfile(root, 0, 'plain', made.pki.signer('p-256'), { Format: 'Cades' })),
+        ...(await localProfile(root, 0, {
+          name: 'plain',
+          signer: made.pki.signer('p-256'),
+          members: { Format: 'Cades' },
+        })),
       },
     });
     const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
@@ -87,8 +98,12 @@ test.serial('a certificate without a path to the roots signs nothing, unless the
     root,
     settings: {
       ...trusting(other),
-      ...(await localProfile(root, 0, 'strange', signer, { Format: 'Cades' })),
-      ...(await localProfile(root, 1, 'unseen', signer, { Format: 'Cades', ValidateCertificate: false })),
+      ...(await localProfile(root, 0, { name: 'strange', signer, members: { Format: 'Cades' } })),
+      ...(await localProfile(root, 1, {
+        name: 'unseen',
+        signer,
+        members: { Format: 'Cades', ValidateCertificate: false },
+      })),
     },
   });
   t.regex(service.printed, /signing profile strange leads to none of the Signing:Trust:Roots/);
@@ -107,10 +122,14 @@ test.serial(
     const bare = made.pki.freshSigner({ ocspUrl: undefined, crlUrl: undefined });
     const settings = {
       ...trusting(made),
-      ...(await localProfile(root, 0, 'bare', bare, { ...level, Level: 'LTA' })),
-      ...(await localProfile(root, 1, 'lower', bare, { ...level, Level: 'T' })),
-      ...(await localProfile(root, 2, 'full', made.pki.freshSigner(), { ...level, Level: 'LTA' })),
-      ...(await localProfile(root, 3, 'seal', bare, level)),
+      ...(await localProfile(root, 0, { name: 'bare', signer: bare, members: { ...level, Level: 'LTA' } })),
+      ...(await localProfile(root, 1, { name: 'lower', signer: bare, members: { ...level, Level: 'T' } })),
+      ...(await localProfile(root, 2, {
+        name: 'full',
+        signer: made.pki.freshSigner(),
+        members: { ...level, Level: 'LTA' },
+      })),
+      ...(await localProfile(root, 3, { name: 'seal', signer: bare, members: level })),
       'Portal:Enabled': true,
       'Portal:SealProfile': 'seal',
     };
@@ -141,7 +160,7 @@ for (const allowed of [true, false]) {
           'Signing:Trust:AiaHosts:0': '127.0.0.1',
           // The issuer is a private address, which a certificate alone may not name.
           'Signing:Trust:Revocation': 'None',
-          ...(await localProfile(root, 0, 'leaf', leaf, { Format: 'Cades' })),
+          ...(await localProfile(root, 0, { name: 'leaf', signer: leaf, members: { Format: 'Cades' } })),
         },
       });
       t.is(/leads to none of the Signing:Trust:Roots/.test(service.printed), !allowed);
@@ -166,7 +185,7 @@ test.serial(
       ...trusting(made),
       'Signing:Trust:AllowAia': true,
       'Signing:Trust:AiaHosts:0': '127.0.0.1',
-      ...(await localProfile(root, 0, 'leaf', leaf, { Format: 'Cades' })),
+      ...(await localProfile(root, 0, { name: 'leaf', signer: leaf, members: { Format: 'Cades' } })),
     };
     const service = await Service.start(t, { root, settings });
     t.regex(service.printed, /leads to none of the Signing:Trust:Roots/);

@@ -49,7 +49,7 @@ for (const level of ['T', 'LT', 'LTA'] as const) {
         const name = format.toLowerCase();
         settings = {
           ...settings,
-          ...(await localProfile(root, index, name, made.pki.signer('p-256'), members)),
+          ...(await localProfile(root, index, { name, signer: made.pki.signer('p-256'), members })),
         };
       }
       const service = await Service.start(t, {
@@ -83,12 +83,16 @@ test.serial('an unavailable authority fails the job with its name, and the next 
     root,
     settings: {
       ...trusting(made),
-      ...(await localProfile(root, 0, 'stamped', signer, {
-        Format: 'Cades',
-        Level: 'T',
-        'Timestamp:Url': `http://127.0.0.1:${port}/tsa`,
+      ...(await localProfile(root, 0, {
+        name: 'stamped',
+        signer,
+        members: {
+          Format: 'Cades',
+          Level: 'T',
+          'Timestamp:Url': `http://127.0.0.1:${port}/tsa`,
+        },
       })),
-      ...(await localProfile(root, 1, 'plain', signer, { Format: 'Cades' })),
+      ...(await localProfile(root, 1, { name: 'plain', signer, members: { Format: 'Cades' } })),
     },
   });
   const failed = await service.upload('a.bin', 'one', '?profile=stamped');
@@ -110,13 +114,17 @@ test.serial('a slow authority delays no job without it', async (t) => {
     settings: {
       ...trusting(made),
       'Pipeline:MaxConcurrency': 8,
-      ...(await localProfile(root, 0, 'stamped', signer, {
-        Format: 'Cades',
-        Level: 'T',
-        'Timestamp:Url': made.timestampUrl,
-        'Timestamp:TimeoutSeconds': 120,
+      ...(await localProfile(root, 0, {
+        name: 'stamped',
+        signer,
+        members: {
+          Format: 'Cades',
+          Level: 'T',
+          'Timestamp:Url': made.timestampUrl,
+          'Timestamp:TimeoutSeconds': 120,
+        },
       })),
-      ...(await localProfile(root, 1, 'plain', signer, { Format: 'Cades' })),
+      ...(await localProfile(root, 1, { name: 'plain', signer, members: { Format: 'Cades' } })),
     },
   });
   const waiting = [];
@@ -136,7 +144,7 @@ test.serial(
     const members = { Format: 'Pades', 'Timestamp:Url': made.timestampUrl };
     const settings = {
       ...trusting(made),
-      ...(await localProfile(root, 0, 'seal', made.pki.signer('p-256'), members)),
+      ...(await localProfile(root, 0, { name: 'seal', signer: made.pki.signer('p-256'), members })),
     };
     const service = await Service.start(t, { root, settings: { ...settings, 'Portal:Enabled': true } });
     const { jobId } = await service.upload(...CONTENT.Pades);

@@ -32,8 +32,10 @@ interface Options {
     name: string,
     content: Uint8Array | string,
     profileName: string,
-    fields?: Readonly<Record<string, string>>,
-    headers?: Readonly<Record<string, string>>,
+    more?: {
+      readonly fields?: Readonly<Record<string, string>>;
+      readonly headers?: Readonly<Record<string, string>>;
+    },
   ): Promise<{
     readonly status: number;
     readonly body: { jobId: string; code: string; title: string; errors?: unknown };
@@ -53,7 +55,12 @@ async function start(t: ExecutionContext, settings: Settings, root: string): Pro
       'Signing:Trust:Revocation': 'None',
     },
   });
-  const upload: Options['upload'] = async (name, content, profileName, fields = {}, headers = {}) => {
+  const upload: Options['upload'] = async (
+    name,
+    content,
+    profileName,
+    { fields = {}, headers = {} } = {},
+  ) => {
     const form = new FormData();
     for (const [field, text] of Object.entries(fields)) form.set(field, text);
     form.set('file', new Blob([content as string]), name);
@@ -105,23 +112,31 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
   const { signed, upload, service } = await start(
     t,
     {
-      ...(await localProfile(root, 0, 'stamp', signer, {
-        Format: 'Pades',
-        'Pades:Location': 'Lisboa',
-        ...PLACE,
-        'Pades:Appearance:Lines:0': 'Signed by {signer}',
-        'Pades:Appearance:Lines:1': 'Reason: {reason}',
-        'Pades:Appearance:Lines:2': '{location}, {date}',
-        'Pades:Appearance:Lines:3': '{file} / {profile}',
-        'Pades:Appearance:ImagePath': image,
-        'Pades:Appearance:TimeZone': 'America/Sao_Paulo',
-        'Overrides:0': 'Reason',
-        'Overrides:1': 'Page',
+      ...(await localProfile(root, 0, {
+        name: 'stamp',
+        signer,
+        members: {
+          Format: 'Pades',
+          'Pades:Location': 'Lisboa',
+          ...PLACE,
+          'Pades:Appearance:Lines:0': 'Signed by {signer}',
+          'Pades:Appearance:Lines:1': 'Reason: {reason}',
+          'Pades:Appearance:Lines:2': '{location}, {date}',
+          'Pades:Appearance:Lines:3': '{file} / {profile}',
+          'Pades:Appearance:ImagePath': image,
+          'Pades:Appearance:TimeZone': 'America/Sao_Paulo',
+          'Overrides:0': 'Reason',
+          'Overrides:1': 'Page',
+        },
       })),
-      ...(await localProfile(root, 1, 'strict', pki().signer('p-256'), {
-        Format: 'Pades',
-        ...PLACE,
-        'Pades:Appearance:Lines:0': 'Also by {signer}',
+      ...(await localProfile(root, 1, {
+        name: 'strict',
+        signer: pki().signer('p-256'),
+        members: {
+          Format: 'Pades',
+          ...PLACE,
+          'Pades:Appearance:Lines:0': 'Also by {signer}',
+        },
       })),
     },
     root,
@@ -134,14 +149,16 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
   t.notRegex(last, /Reason:/, 'a line whose placeholder is empty is left out');
   t.notRegex(await textOf(plain, 1), /Signed by/);
 
-  const first = await signed('b.pdf', samplePdf(4000, 'p', 3), 'stamp', { page: '1', reason: 'Preço {x}' });
+  const first = await signed('b.pdf', samplePdf(4000, 'p', 3), 'stamp', {
+    fields: { page: '1', reason: 'Preço {x}' },
+  });
   t.regex(await textOf(first, 1), /Reason: Preço \{x\}/, 'a text is not read for placeholders');
   t.deepEqual(
     (await pdfsig(first, pki())).map(({ ok }) => ok),
     [true],
   );
 
-  const odd = await upload('odd.pdf', contract(hiddenLook), 'stamp', { page: '1' });
+  const odd = await upload('odd.pdf', contract(hiddenLook), 'stamp', { fields: { page: '1' } });
   const detail = (id: string) => service.fetch(`/api/jobs/${id}`).then((answer) => answer.json());
   await service.finished(odd.body.jobId);
   t.like(await detail(odd.body.jobId), {
@@ -180,7 +197,7 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
     ['reason', { reason: 'x', operation: 'Extend' }, 'stamp', /cannot extend/],
   ] as const) {
     const jobs = (await service.jobs()).length;
-    const { status, body } = await upload('c.pdf', samplePdf(), profileName, fields);
+    const { status, body } = await upload('c.pdf', samplePdf(), profileName, { fields });
     t.is(status, 400, name);
     t.is(body.code, 'validation.body-invalid');
     t.regex(JSON.stringify(body), message);
@@ -197,23 +214,39 @@ test.serial(
     const { signed, upload, service } = await start(
       t,
       {
-        ...(await localProfile(root, 0, 'certify', pki().signer('rsa-2048'), {
-          ...certified,
-          'Pades:Certification': 2,
-          RsaPadding: 'Pss',
-          VerifyIndependently: true,
-          'Overrides:0': 'Certification',
-          'Overrides:1': 'Page',
+        ...(await localProfile(root, 0, {
+          name: 'certify',
+          signer: pki().signer('rsa-2048'),
+          members: {
+            ...certified,
+            'Pades:Certification': 2,
+            RsaPadding: 'Pss',
+            VerifyIndependently: true,
+            'Overrides:0': 'Certification',
+            'Overrides:1': 'Page',
+          },
         })),
-        ...(await localProfile(root, 1, 'approve', pki().signer('p-256'), { Format: 'Pades' })),
-        ...(await localProfile(root, 2, 'pss', pki().signer('rsa-2048'), {
-          Format: 'Cades',
-          RsaPadding: 'Pss',
-          'Overrides:0': 'RsaPadding',
+        ...(await localProfile(root, 1, {
+          name: 'approve',
+          signer: pki().signer('p-256'),
+          members: { Format: 'Pades' },
         })),
-        ...(await localProfile(root, 3, 'curve', pki().signer('p-256'), {
-          Format: 'Cades',
-          'Overrides:0': 'RsaPadding',
+        ...(await localProfile(root, 2, {
+          name: 'pss',
+          signer: pki().signer('rsa-2048'),
+          members: {
+            Format: 'Cades',
+            RsaPadding: 'Pss',
+            'Overrides:0': 'RsaPadding',
+          },
+        })),
+        ...(await localProfile(root, 3, {
+          name: 'curve',
+          signer: pki().signer('p-256'),
+          members: {
+            Format: 'Cades',
+            'Overrides:0': 'RsaPadding',
+          },
         })),
       },
       root,
@@ -221,7 +254,9 @@ test.serial(
     for (const certification of ['1', '2', '3']) {
       for (const page of ['1', '2', '7', 'last']) {
         const name = `${certification}-${page}.pdf`;
-        const path = await signed(name, samplePdf(4000, 'p', 3), 'certify', { certification, page });
+        const path = await signed(name, samplePdf(4000, 'p', 3), 'certify', {
+          fields: { certification, page },
+        });
         t.deepEqual(
           (await pdfsig(path, pki())).map(({ ok }) => ok),
           [true],
@@ -253,14 +288,20 @@ test.serial(
       return /rsa-p\w+/.exec(JSON.stringify(report.signatures[0]))?.[0];
     };
     t.is(await schemeOf(cms), 'rsa-pss');
-    t.is(await schemeOf(await signed('b.bin', 'content', 'pss', { rsaPadding: 'pkcs1' })), 'rsa-pkcs1');
-    t.is(await schemeOf(await signed('c.bin', 'content', 'pss', { rsaPadding: 'Pss' })), 'rsa-pss');
+    t.is(
+      await schemeOf(await signed('b.bin', 'content', 'pss', { fields: { rsaPadding: 'pkcs1' } })),
+      'rsa-pkcs1',
+    );
+    t.is(
+      await schemeOf(await signed('c.bin', 'content', 'pss', { fields: { rsaPadding: 'Pss' } })),
+      'rsa-pss',
+    );
     for (const [profileName, rsaPadding, message] of [
       ['pss', 'Oaep', /must be Pkcs1 or Pss/],
       ['curve', 'Pss', /is for RSA keys/],
       ['certify', 'Pkcs1', /is not among the Overrides/],
     ] as const) {
-      const { status, body } = await upload('d.pdf', samplePdf(), profileName, { rsaPadding });
+      const { status, body } = await upload('d.pdf', samplePdf(), profileName, { fields: { rsaPadding } });
       t.deepEqual([status, body.code], [400, 'validation.body-invalid']);
       t.regex(JSON.stringify(body.errors), message);
     }
@@ -277,12 +318,16 @@ test.serial(
     const { upload, service } = await start(
       t,
       {
-        ...(await localProfile(root, 0, 'stamp', pki().signer('p-256'), {
-          Format: 'Pades',
-          ...PLACE,
-          'Pades:Reason': 'Routine',
-          'Pades:Appearance:Lines:0': 'Reason: {reason}',
-          'Overrides:0': 'Reason',
+        ...(await localProfile(root, 0, {
+          name: 'stamp',
+          signer: pki().signer('p-256'),
+          members: {
+            Format: 'Pades',
+            ...PLACE,
+            'Pades:Reason': 'Routine',
+            'Pades:Appearance:Lines:0': 'Reason: {reason}',
+            'Overrides:0': 'Reason',
+          },
         })),
         'Storage:Inputs:0:Name': 'in',
         'Storage:Inputs:0:Path': folder,
@@ -291,7 +336,10 @@ test.serial(
       root,
     );
     const send = (reason: string) =>
-      upload('again.pdf', samplePdf(), 'stamp', { reason }, { 'Idempotency-Key': 'one' });
+      upload('again.pdf', samplePdf(), 'stamp', {
+        fields: { reason },
+        headers: { 'Idempotency-Key': 'one' },
+      });
     const first = await send('Exception');
     t.is((await service.finished(first.body.jobId)).status, 'Failed');
     t.is((await send('Exception')).body.jobId, first.body.jobId);
@@ -331,25 +379,45 @@ test.serial(
     const { signed, upload, service } = await start(
       t,
       {
-        ...(await localProfile(root, 0, 'invoice', pki().signer('rsa-2048'), {
-          ...place,
-          VerifyIndependently: true,
+        ...(await localProfile(root, 0, {
+          name: 'invoice',
+          signer: pki().signer('rsa-2048'),
+          members: {
+            ...place,
+            VerifyIndependently: true,
+          },
         })),
-        ...(await localProfile(root, 1, 'shared', pki().signer('p-256'), { ...place, CoSign: true })),
-        ...(await localProfile(root, 2, 'also', pki().signer('rsa-2048'), { ...place, CoSign: true })),
-        ...(await localProfile(root, 3, 'plain', pki().signer('rsa-2048'), {
-          ...place,
-          'Xades:Form': 'XmlDsig',
-          'Xades:Canonicalization': 'Inclusive',
-          VerifyIndependently: true,
+        ...(await localProfile(root, 1, {
+          name: 'shared',
+          signer: pki().signer('p-256'),
+          members: { ...place, CoSign: true },
         })),
-        ...(await localProfile(root, 4, 'chosen', pki().signer('rsa-2048'), {
-          Format: 'Xades',
-          'Xades:ElementPath': '//ID',
-          'Xades:Insertion': 'After',
-          'Overrides:0': 'Place',
-          'Overrides:1': 'ElementId',
-          'Overrides:2': 'CoSign',
+        ...(await localProfile(root, 2, {
+          name: 'also',
+          signer: pki().signer('rsa-2048'),
+          members: { ...place, CoSign: true },
+        })),
+        ...(await localProfile(root, 3, {
+          name: 'plain',
+          signer: pki().signer('rsa-2048'),
+          members: {
+            ...place,
+            'Xades:Form': 'XmlDsig',
+            'Xades:Canonicalization': 'Inclusive',
+            VerifyIndependently: true,
+          },
+        })),
+        ...(await localProfile(root, 4, {
+          name: 'chosen',
+          signer: pki().signer('rsa-2048'),
+          members: {
+            Format: 'Xades',
+            'Xades:ElementPath': '//ID',
+            'Xades:Insertion': 'After',
+            'Overrides:0': 'Place',
+            'Overrides:1': 'ElementId',
+            'Overrides:2': 'CoSign',
+          },
         })),
       },
       root,
@@ -382,7 +450,7 @@ test.serial(
     // The first upload is too long to be released in the signing task, and fails once.
     const long = INVOICE.replace('</Invoice>', `<Note>${'x'.repeat(1_100_000)}</Note></Invoice>`);
     const chosen = { place: '//ext:UBLExtension/ext:ExtensionContent', coSign: 'true' };
-    const failed = await upload('long.xml', long, 'chosen', chosen);
+    const failed = await upload('long.xml', long, 'chosen', { fields: chosen });
     t.is((await service.finished(failed.body.jobId)).status, 'Failed');
     const { newJobId } = await service.json<{ newJobId: string }>(`/api/jobs/${failed.body.jobId}/retry`, {
       method: 'POST',
@@ -403,7 +471,7 @@ test.serial(
       [{ coSign: 'yes' }, /"coSign":\["must be true or false"\]/],
       [{ rsaPadding: 'Pss' }, /"rsaPadding":\["is not among the Overrides of the profile chosen"\]/],
     ] as const) {
-      const { status, body } = await upload('no.xml', INVOICE, 'chosen', fields);
+      const { status, body } = await upload('no.xml', INVOICE, 'chosen', { fields });
       t.deepEqual([status, body.code], [400, 'validation.body-invalid']);
       t.regex(JSON.stringify(body.errors), message);
     }
@@ -427,17 +495,33 @@ test.serial(
     const { signed, upload, service } = await start(
       t,
       {
-        ...(await localProfile(root, 0, 'first', rsa, { Format: 'Cades', PreserveFileExtension: false })),
-        ...(await localProfile(root, 1, 'again', ec, {
-          Format: 'Cades',
-          CoSign: true,
-          'Overrides:0': 'CoSign',
+        ...(await localProfile(root, 0, {
+          name: 'first',
+          signer: rsa,
+          members: { Format: 'Cades', PreserveFileExtension: false },
         })),
-        ...(await localProfile(root, 2, 'box', rsa, { Format: 'Xades', Container: 'AsicE' })),
-        ...(await localProfile(root, 3, 'box-again', ec, {
-          Format: 'Xades',
-          Container: 'AsicE',
-          'Overrides:0': 'CoSign',
+        ...(await localProfile(root, 1, {
+          name: 'again',
+          signer: ec,
+          members: {
+            Format: 'Cades',
+            CoSign: true,
+            'Overrides:0': 'CoSign',
+          },
+        })),
+        ...(await localProfile(root, 2, {
+          name: 'box',
+          signer: rsa,
+          members: { Format: 'Xades', Container: 'AsicE' },
+        })),
+        ...(await localProfile(root, 3, {
+          name: 'box-again',
+          signer: ec,
+          members: {
+            Format: 'Xades',
+            Container: 'AsicE',
+            'Overrides:0': 'CoSign',
+          },
         })),
       },
       root,
@@ -456,12 +540,12 @@ test.serial(
     t.is(await readFile(out, 'utf8'), 'content');
     t.is(await count('Cades', await signed('plain.txt', 'content', 'again')), 1);
     t.is(await count('Cades', await signed('wrapped.p7m', await readFile(cms), 'first')), 1);
-    const wrapped = await signed('inner.p7m', await readFile(cms), 'again', { coSign: 'False' });
+    const wrapped = await signed('inner.p7m', await readFile(cms), 'again', { fields: { coSign: 'False' } });
     t.is(await count('Cades', wrapped), 1);
 
     const box = await signed('b.txt', 'content', 'box');
     t.is(await count('Asic', await signed('c.asice', await readFile(box), 'box-again')), 1);
-    const both = await signed('b.asice', await readFile(box), 'box-again', { coSign: 'true' });
+    const both = await signed('b.asice', await readFile(box), 'box-again', { fields: { coSign: 'true' } });
     t.is(both, join(root, 'output', 'b.signed.asice'));
     t.is(await count('Asic', both), 2);
     const several = new FormData();

@@ -39,25 +39,53 @@ test.serial(
     const service = await Service.start(t, {
       root,
       settings: {
-        ...(await localProfile(root, 0, 'contracts', rsa, { Format: 'Pades', 'Pades:Reason': 'Agreed' })),
-        ...(await localProfile(root, 1, 'invoices', ec, { Format: 'Xades', PreserveFileExtension: false })),
-        ...(await localProfile(root, 2, 'plain', large, {
-          Format: 'Cades',
-          PreserveFileExtension: false,
-          DigestAlgorithm: 'SHA384',
+        ...(await localProfile(root, 0, {
+          name: 'contracts',
+          signer: rsa,
+          members: { Format: 'Pades', 'Pades:Reason': 'Agreed' },
         })),
-        ...(await localProfile(root, 3, 'pem', ec, {
-          Format: 'Cades',
-          SaveAsPem: true,
-          PreserveFileExtension: false,
+        ...(await localProfile(root, 1, {
+          name: 'invoices',
+          signer: ec,
+          members: { Format: 'Xades', PreserveFileExtension: false },
         })),
-        ...(await localProfile(root, 4, 'beside', rsa, {
-          Format: 'Cades',
-          Detached: true,
-          IncludeChain: true,
+        ...(await localProfile(root, 2, {
+          name: 'plain',
+          signer: large,
+          members: {
+            Format: 'Cades',
+            PreserveFileExtension: false,
+            DigestAlgorithm: 'SHA384',
+          },
         })),
-        ...(await localProfile(root, 5, 'blind', ec, { Format: 'Cades', Verify: false })),
-        ...(await localProfile(root, 6, 'bare', ec, { Format: 'Cades', IncludeChain: false })),
+        ...(await localProfile(root, 3, {
+          name: 'pem',
+          signer: ec,
+          members: {
+            Format: 'Cades',
+            SaveAsPem: true,
+            PreserveFileExtension: false,
+          },
+        })),
+        ...(await localProfile(root, 4, {
+          name: 'beside',
+          signer: rsa,
+          members: {
+            Format: 'Cades',
+            Detached: true,
+            IncludeChain: true,
+          },
+        })),
+        ...(await localProfile(root, 5, {
+          name: 'blind',
+          signer: ec,
+          members: { Format: 'Cades', Verify: false },
+        })),
+        ...(await localProfile(root, 6, {
+          name: 'bare',
+          signer: ec,
+          members: { Format: 'Cades', IncludeChain: false },
+        })),
         'Signing:Trust:Roots:0': pki().rootFile,
         'Signing:Trust:Revocation': 'None',
       },
@@ -110,8 +138,16 @@ test.serial(
     const service = await Service.start(t, {
       root,
       settings: {
-        ...(await localProfile(root, 0, 'secret', pki().signer('p-256'), { Format: 'Cades' })),
-        ...(await localProfile(root, 1, 'open', pki().signer('p-256'), { Format: 'Cades', Encrypt: false })),
+        ...(await localProfile(root, 0, {
+          name: 'secret',
+          signer: pki().signer('p-256'),
+          members: { Format: 'Cades' },
+        })),
+        ...(await localProfile(root, 1, {
+          name: 'open',
+          signer: pki().signer('p-256'),
+          members: { Format: 'Cades', Encrypt: false },
+        })),
         'Signing:Trust:Revocation': 'None',
         'Encryption:Enabled': true,
         'Encryption:Password': PASSWORD,
@@ -152,12 +188,20 @@ test.serial(
     const root = await temporaryRoot(t);
     const now = Date.now();
     const expired = pki().signerValid(now - 20 * 86_400_000, now - 86_400_000);
-    const mismatch = await localProfile(root, 2, 'mismatch', pki().signer('p-256'), { Format: 'Cades' });
+    const mismatch = await localProfile(root, 2, {
+      name: 'mismatch',
+      signer: pki().signer('p-256'),
+      members: { Format: 'Cades' },
+    });
     const settings = {
-      ...(await localProfile(root, 0, 'old', expired, { Format: 'Cades' })),
-      ...(await localProfile(root, 1, 'gone', pki().signer('p-256'), {
-        Format: 'Cades',
-        'Certificate:Pem:KeyPath': join(root, 'not-there.pem'),
+      ...(await localProfile(root, 0, { name: 'old', signer: expired, members: { Format: 'Cades' } })),
+      ...(await localProfile(root, 1, {
+        name: 'gone',
+        signer: pki().signer('p-256'),
+        members: {
+          Format: 'Cades',
+          'Certificate:Pem:KeyPath': join(root, 'not-there.pem'),
+        },
       })),
       ...mismatch,
       'Signing:Profiles:2:Certificate:Pem:KeyPath': join(root, 'old.key.pem'),
@@ -181,7 +225,11 @@ test.serial(
   async (t) => {
     const root = await temporaryRoot(t);
     const settings = {
-      ...(await localProfile(root, 0, 'secret', pki().signer('p-256'), { Format: 'Cades' })),
+      ...(await localProfile(root, 0, {
+        name: 'secret',
+        signer: pki().signer('p-256'),
+        members: { Format: 'Cades' },
+      })),
       'Signing:Trust:Revocation': 'None',
       'Encryption:Enabled': true,
       'Encryption:Password': PASSWORD,

@@ -10,9 +10,11 @@ export type Settings = Readonly<Record<string, string | number | boolean>>;
 export async function localProfile(
   folder: string,
   index: number,
-  name: string,
-  signer: TestSigner,
-  members: Settings,
+  {
+    name,
+    signer,
+    members,
+  }: { readonly name: string; readonly signer: TestSigner; readonly members: Settings },
 ): Promise<Settings> {
   const certificate = join(folder, `${name}.crt.pem`);
   const key = join(folder, `${name}.key.pem`);

@@ -47,7 +47,7 @@ export async function giveOne(subject: SoakService, given: Given, chance: Dice, 
   );
   if (chance.percent(UPLOADS)) {
     const profile = folder === 'pades' && !broken && chance.percent(REMOTE_UPLOADS) ? REMOTE : folder;
-    await upload(subject, given, `${name}${FOLDERS[folder]}`, profile, content, !broken);
+    await upload(subject, given, { fileName: `${name}${FOLDERS[folder]}`, profile, content, good: !broken });
     return;
   }
   const below = folder === 'cades' ? ['', 'a', 'a/b', 'c'][chance.roll(4)] : '';
@@ -74,10 +74,17 @@ async function put(path: string, content: Buffer): Promise<void> {
 async function upload(
   subject: SoakService,
   given: Given,
-  fileName: string,
-  profile: string,
-  content: Buffer,
-  good: boolean,
+  {
+    fileName,
+    profile,
+    content,
+    good,
+  }: {
+    readonly fileName: string;
+    readonly profile: string;
+    readonly content: Buffer;
+    readonly good: boolean;
+  },
 ): Promise<void> {
   const began = systemClock.elapsed();
   const answers = new Map<string, number>();

@@ -64,7 +64,7 @@ export class SoakService {
       const path = join(root, 'in', name);
       await mkdir(path, { recursive: true });
       const more = { Format: formats[name], Encrypt: name === 'sealed' };
-      profiles.push(await localProfile(root, index, name, signer, more));
+      profiles.push(await localProfile(root, index, { name, signer, members: more }));
       Object.assign(folders, {
         [`Storage:Inputs:${index}:Name`]: name,
         [`Storage:Inputs:${index}:Path`]: path,

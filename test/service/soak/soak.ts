@@ -65,7 +65,7 @@ async function soak(): Promise<number> {
     const chance = dice(seed * 1_000 + round);
     const since = systemClock.elapsed();
     const files = Math.floor((jobs * round) / rounds) - Math.floor((jobs * (round - 1)) / rounds);
-    await playRound(subject, given, operator, chance, { round, files });
+    await playRound(subject, given, { operator, chance, plan: { round, files } });
     await subject.rest(chance, REST_WITHIN);
     const seconds = ((systemClock.elapsed() - since) / 1000).toFixed(1);
     const { kills, stops } = subject.counts;
@@ -107,9 +107,11 @@ interface Plan {
 async function playRound(
   subject: SoakService,
   given: Given,
-  operator: Operator,
-  chance: Dice,
-  { round, files }: Plan,
+  {
+    operator,
+    chance,
+    plan: { round, files },
+  }: { readonly operator: Operator; readonly chance: Dice; readonly plan: Plan },
 ): Promise<void> {
   let next = 0;
   let giving = true;

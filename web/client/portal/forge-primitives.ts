@@ -39,7 +39,7 @@ export function forgePrimitives(forge: Forge): Pkcs12Primitives {
       const { subtle } = crypto;
       if (subtle === undefined) {
         const digest = digestOf(forge, hash);
-        return toBytes(forge.pkcs5.pbkdf2(toText(password), toText(salt), rounds, length, digest));
+        return toBytes(forge.pkcs5.pbkdf2(toText(password), toText(salt), { rounds, length, hash: digest }));
       }
       const key = await subtle.importKey('raw', Uint8Array.from(password), 'PBKDF2', false, ['deriveBits']);
       const how = {

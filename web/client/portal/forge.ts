@@ -26,7 +26,11 @@ export interface Forge {
     create(): { start(hash: string, key: string): void; update(bytes: string): void; digest(): ForgeBytes };
   };
   readonly pkcs5: {
-    pbkdf2(password: string, salt: string, rounds: number, length: number, hash: ForgeDigest): string;
+    pbkdf2(
+      password: string,
+      salt: string,
+      options: { readonly rounds: number; readonly length: number; readonly hash: ForgeDigest },
+    ): string;
   };
   readonly cipher: { createDecipher(name: string, key: ForgeBytes): ForgeCipher };
   readonly rc2: { createDecryptionCipher(key: ForgeBytes, bits: number): ForgeCipher };

@@ -31,9 +31,11 @@ const FINE_STEP = 1;
 export function showMarkBox(
   shown: ShownPdf,
   sizes: readonly PageSize[],
-  place: MarkPlace,
-  label: string,
-  watcher: BoxWatcher,
+  {
+    place,
+    label,
+    watcher,
+  }: { readonly place: MarkPlace; readonly label: string; readonly watcher: BoxWatcher },
 ): MarkBox {
   const corner = createElement('span', { class: 'corner', 'aria-hidden': 'true' });
   const box = createElement(

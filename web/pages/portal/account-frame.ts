@@ -146,7 +146,7 @@ export function accountPage(
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>
 ${readsOnly}${languages(page)}
-${form(page, user, '/sign-out', signOut, html` data-user="${personOf(user)}"`)}`,
+${form(page, user, { action: '/sign-out', content: signOut, more: html` data-user="${personOf(user)}"` })}`,
     }),
   });
 }
@@ -160,9 +160,11 @@ export function personOf({ id, tenant }: SignedInUser): string {
 export function form(
   page: Pick<AccountPage, 'culture'>,
   { formToken }: Pick<SignedInUser, 'formToken'>,
-  action: string,
-  content: Html,
-  more: Html = html``,
+  {
+    action,
+    content,
+    more = html``,
+  }: { readonly action: string; readonly content: Html; readonly more?: Html | undefined },
 ): Html {
   return html`<form method="post" action="${addressFrom(page, action)}"${more}>
 <input type="hidden" name="${FORM_TOKEN}" value="${formToken}">

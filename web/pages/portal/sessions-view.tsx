@@ -66,8 +66,15 @@ export function userSessionsPage(
   page: AccountPage,
   user: Viewed['user'],
   { id, name, email }: MemberView,
-  sessions: readonly SessionView[],
-  { hasFactor, notice }: { hasFactor: boolean; notice: AccountNotice | undefined },
+  {
+    sessions,
+    hasFactor,
+    notice,
+  }: {
+    readonly sessions: readonly SessionView[];
+    readonly hasFactor: boolean;
+    readonly notice: AccountNotice | undefined;
+  },
 ): string {
   const { secondFactor: texts } = page.texts;
   const action = `/organization/users/${id}/sessions`;

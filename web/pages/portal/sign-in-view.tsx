@@ -43,52 +43,52 @@ export function signInPage(
   },
 ): string {
   const { signIn } = page.texts;
-  return outside(
-    page,
-    signIn.title,
-    <>
-      {isBusy && (
-        <p class="trouble" role="alert">
-          {page.words.failure.busy.text}
-        </p>
-      )}
-      {isRefused && (
-        <p class="trouble" role="alert">
-          {page.texts.secondFactor.passkey.refused}
-        </p>
-      )}
-      <p>{hasProviders ? signIn.introProviders : signIn.intro}</p>
-      <form method="post" action={addressFrom(page, page.address)}>
-        <Field
-          id="email"
-          name="email"
-          type="email"
-          label={signIn.email}
-          required
-          maxLength={255}
-          autoComplete="email"
-          spellcheck={false}
-        />
-        <Button type="submit" rank="main" big>
-          {hasProviders ? signIn.onward : signIn.button}
-        </Button>
-      </form>
-      {buttons.map((name) => (
-        <p>
-          <ButtonLink href={addressFrom(page, page.address.replace('/sign-in', `/sign-in/${name}`))}>
-            {filled(signIn.providerButton, { provider: name })}
-          </ButtonLink>
-        </p>
-      ))}
-      {request !== undefined && (
-        <PasskeyForm page={page} options={request} action="/sign-in/passkey">
-          {page.texts.secondFactor.passkey.signIn}
-        </PasskeyForm>
-      )}
-    </>,
-    false,
-    request && PASSKEY_SCRIPT,
-  );
+  return outside(page, signIn.title, {
+    content: (
+      <>
+        {isBusy && (
+          <p class="trouble" role="alert">
+            {page.words.failure.busy.text}
+          </p>
+        )}
+        {isRefused && (
+          <p class="trouble" role="alert">
+            {page.texts.secondFactor.passkey.refused}
+          </p>
+        )}
+        <p>{hasProviders ? signIn.introProviders : signIn.intro}</p>
+        <form method="post" action={addressFrom(page, page.address)}>
+          <Field
+            id="email"
+            name="email"
+            type="email"
+            label={signIn.email}
+            required
+            maxLength={255}
+            autoComplete="email"
+            spellcheck={false}
+          />
+          <Button type="submit" rank="main" big>
+            {hasProviders ? signIn.onward : signIn.button}
+          </Button>
+        </form>
+        {buttons.map((name) => (
+          <p>
+            <ButtonLink href={addressFrom(page, page.address.replace('/sign-in', `/sign-in/${name}`))}>
+              {filled(signIn.providerButton, { provider: name })}
+            </ButtonLink>
+          </p>
+        ))}
+        {request !== undefined && (
+          <PasskeyForm page={page} options={request} action="/sign-in/passkey">
+            {page.texts.secondFactor.passkey.signIn}
+          </PasskeyForm>
+        )}
+      </>
+    ),
+    isFixed: false,
+    script: request && PASSKEY_SCRIPT,
+  });
 }
 
 /** Leads on by itself. @param to relative to the address of the page, or of another site */
@@ -137,24 +137,24 @@ export function providerFailurePage(
   const { provider, why, email } = given;
   const { signIn } = page.texts;
   const { title, text } = signIn.failures[why];
-  return outside(
-    page,
-    filled(title, { provider }),
-    <>
-      <p>{filled(text, { provider })}</p>
-      <p>
-        <ButtonLink href={addressFrom(page, WAYS_ON[why] ?? '/sign-in')}>{signIn.title}</ButtonLink>
-      </p>
-      {email !== undefined && email !== '' && (
-        <form method="post" action={addressFrom(page, '/sign-in')}>
-          <input type="hidden" name="email" value={email} />
-          <input type="hidden" name="by" value="mail" />
-          <Button type="submit">{signIn.mailInstead}</Button>
-        </form>
-      )}
-    </>,
-    true,
-  );
+  return outside(page, filled(title, { provider }), {
+    content: (
+      <>
+        <p>{filled(text, { provider })}</p>
+        <p>
+          <ButtonLink href={addressFrom(page, WAYS_ON[why] ?? '/sign-in')}>{signIn.title}</ButtonLink>
+        </p>
+        {email !== undefined && email !== '' && (
+          <form method="post" action={addressFrom(page, '/sign-in')}>
+            <input type="hidden" name="email" value={email} />
+            <input type="hidden" name="by" value="mail" />
+            <Button type="submit">{signIn.mailInstead}</Button>
+          </form>
+        )}
+      </>
+    ),
+    isFixed: true,
+  });
 }
 
 /** Ways on from some failures. An answer that was used, as by a reload, has mostly signed this browser in. */
@@ -190,20 +190,20 @@ export function linkPage(
   const { signIn } = texts;
   const confirmed = link?.confirms === true ? provider : undefined;
   if (link !== undefined && confirmed !== undefined)
-    return outside(
-      page,
-      signIn.title,
-      <>
-        <p>{filled(signIn.confirmLinkText, { name: link.name, provider: confirmed })}</p>
-        <form method="post" action={addressFrom(page, '/sign-in/link')}>
-          <input type="hidden" name="ticket" value={ticket} />
-          <Button type="submit" rank="main" big>
-            {filled(signIn.providerButton, { provider: confirmed })}
-          </Button>
-        </form>
-      </>,
-      true,
-    );
+    return outside(page, signIn.title, {
+      content: (
+        <>
+          <p>{filled(signIn.confirmLinkText, { name: link.name, provider: confirmed })}</p>
+          <form method="post" action={addressFrom(page, '/sign-in/link')}>
+            <input type="hidden" name="ticket" value={ticket} />
+            <Button type="submit" rank="main" big>
+              {filled(signIn.providerButton, { provider: confirmed })}
+            </Button>
+          </form>
+        </>
+      ),
+      isFixed: true,
+    });
   if (link === undefined || link.organizations.length === 0) {
     return noticePage({
       words,
@@ -213,31 +213,37 @@ export function linkPage(
       ways: [{ href: addressFrom(page, '/sign-in'), text: signIn.again }],
     });
   }
-  return outside(
-    page,
-    signIn.title,
-    <>
-      <p>{filled(signIn.linkText, { name: link.name })}</p>
-      {link.organizations.map(({ id, name }) => (
-        <form method="post" action={addressFrom(page, '/sign-in/link')}>
-          <input type="hidden" name="ticket" value={ticket} />
-          <input type="hidden" name="organization" value={id} />
-          <Button type="submit" rank="main" big>
-            {filled(signIn.linkButton, { organization: name })}
-          </Button>
-        </form>
-      ))}
-    </>,
-    true,
-  );
+  return outside(page, signIn.title, {
+    content: (
+      <>
+        <p>{filled(signIn.linkText, { name: link.name })}</p>
+        {link.organizations.map(({ id, name }) => (
+          <form method="post" action={addressFrom(page, '/sign-in/link')}>
+            <input type="hidden" name="ticket" value={ticket} />
+            <input type="hidden" name="organization" value={id} />
+            <Button type="submit" rank="main" big>
+              {filled(signIn.linkButton, { organization: name })}
+            </Button>
+          </form>
+        ))}
+      </>
+    ),
+    isFixed: true,
+  });
 }
 
 export function myAccountPage(
   page: AccountPage,
   user: SignedInUser,
-  sessions: readonly SessionView[],
-  factor: FactorState | undefined,
-  notice: AccountNotice | undefined,
+  {
+    sessions,
+    factor,
+    notice,
+  }: {
+    readonly sessions: readonly SessionView[];
+    readonly factor: FactorState | undefined;
+    readonly notice: AccountNotice | undefined;
+  },
 ): string {
   const { account, navigation } = page.texts;
   return accountPage(page, user, {

@@ -156,7 +156,7 @@ for (const [what, setBack] of [
         }
         const beyond = await listJobs(store, counts, { ...filter, page: 9, pageSize: 50 });
         t.deepEqual(beyond, { ids: [], totalCount: expected.length }, 'a page behind the last one');
-        const oldest = await findOldest(store, counts, filter, 3);
+        const oldest = await findOldest(store, counts, { search: filter, limit: 3 });
         t.is(oldest.matched, expected.length);
         t.deepEqual(oldest.ids, [...expected].reverse().slice(0, 3));
       }
@@ -168,8 +168,15 @@ test('failed jobs are found by the code of their error', async (t) => {
   const { jobs, counts } = await manyJobs(store);
   const failed = jobs.filter(({ state }) => state === 'Failed').length;
   const search = { statuses: ['Failed'] as const };
-  t.is((await findOldest(store, counts, { ...search, errorCode: 'pdf.broken' }, 100)).matched, failed);
-  t.is((await findOldest(store, counts, { ...search, errorCode: 'remote.timeout' }, 100)).matched, 0);
+  t.is(
+    (await findOldest(store, counts, { search: { ...search, errorCode: 'pdf.broken' }, limit: 100 })).matched,
+    failed,
+  );
+  t.is(
+    (await findOldest(store, counts, { search: { ...search, errorCode: 'remote.timeout' }, limit: 100 }))
+      .matched,
+    0,
+  );
 });
 
 test('a clock set back changes no order, and createdAt keeps the clock time', (t) => {

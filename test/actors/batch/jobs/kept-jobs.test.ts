@@ -103,14 +103,21 @@ class StoredJobs {
   }
 }
 
-/** @param begun called when a mark is begun */
 async function openJobs(
   t: ExecutionContext,
   folder: string,
-  root: string,
-  from?: StoredJobs,
-  begun = async (_jobs: StoredJobs): Promise<void> => {},
-  open: typeof openTestStore = async (options) => openLmdbStore(options),
+  {
+    root,
+    from,
+    begun = async (_jobs: StoredJobs): Promise<void> => {},
+    open = async (options) => openLmdbStore(options),
+  }: {
+    readonly root: string;
+    readonly from?: StoredJobs | undefined;
+    /** Called when a mark is begun. */
+    readonly begun?: ((_jobs: StoredJobs) => Promise<void>) | undefined;
+    readonly open?: typeof openTestStore | undefined;
+  },
 ) {
   const store = await open({ folder });
   const begin = async (name: string) => {
@@ -169,9 +176,13 @@ test('a backup of the time when a table was being kept does not take it for its 
   const folder = folderFor(t);
   const root = folderFor(t);
   const backup = folderFor(t);
-  const { store, columns, jobs } = await openJobs(t, folder, root, undefined, async () => {
-    cpSync(join(folder, 'data.mdb'), join(backup, 'data.mdb'));
-    await jobs.change(1, 300, 1, false);
+  const { store, columns, jobs } = await openJobs(t, folder, {
+    root,
+    from: undefined,
+    begun: async () => {
+      cpSync(join(folder, 'data.mdb'), join(backup, 'data.mdb'));
+      await jobs.change(1, 300, 1, false);
+    },
   });
   await jobs.add(1_600);
   await columns.prepare(1);
@@ -179,7 +190,7 @@ test('a backup of the time when a table was being kept does not take it for its 
   t.true(existsSync(join(root, 'lists', 'jobs.table')));
   await store.close();
   cpSync(backup, folder, { recursive: true, force: true });
-  const restored = await openJobs(t, folder, root, jobs);
+  const restored = await openJobs(t, folder, { root, from: jobs });
   t.false(restored.wasLoaded);
   await restored.store.close();
 });
@@ -187,7 +198,12 @@ test('a backup of the time when a table was being kept does not take it for its 
 test('a table of jobs that was kept finds the same as one that is built, whatever has changed since', async (t) => {
   const folder = folderFor(t);
   const root = folderFor(t);
-  let { store, columns, jobs } = await openJobs(t, folder, root, undefined, undefined, openTestStore);
+  let { store, columns, jobs } = await openJobs(t, folder, {
+    root,
+    from: undefined,
+    begun: undefined,
+    open: openTestStore,
+  });
   await jobs.add(1_500);
   await jobs.change(1, 1_200, 1, false);
   await columns.prepare(1);
@@ -206,7 +222,7 @@ test('a table of jobs that was kept finds the same as one that is built, whateve
     await Promise.all([columns.kept?.keep(0), jobs.change(600, 620, 1, false)]);
     await change();
     await store.close();
-    const next = await openJobs(t, folder, root, jobs, undefined, openTestStore);
+    const next = await openJobs(t, folder, { root, from: jobs, begun: undefined, open: openTestStore });
     ({ store, columns, jobs } = next);
     loaded.push(next.wasLoaded);
   }
@@ -218,7 +234,7 @@ test('a table of jobs that was kept finds the same as one that is built, whateve
 test('a start that finds many changed ranges leaves turns of the event loop to others', async (t) => {
   const folder = folderFor(t);
   const root = folderFor(t);
-  const { store, columns, jobs } = await openJobs(t, folder, root);
+  const { store, columns, jobs } = await openJobs(t, folder, { root });
   await jobs.add(400);
   await columns.prepare(1);
   await columns.kept?.keep(0);

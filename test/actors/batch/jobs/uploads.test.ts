@@ -48,7 +48,7 @@ test('an upload whose bytes or whose name cannot be synced can be tried again, a
     ['/proc/self/a.txt', openSync(regular, 'r+'), false],
     [join(layout.input, 'a.txt'), openSync(regular, 'r+'), true],
   ] as const) {
-    const upload = new Upload(path, file, new DiskSync(), undefined);
+    const upload = new Upload({ path, target: file, disk: new DiskSync(), hash: undefined });
     await upload.write(Buffer.from('content'));
     const accepted = batch.jobs.uploads.acceptUpload(upload, { fileName: 'a.txt', format, profile });
     if (isTaken) await accepted;
@@ -60,12 +60,12 @@ test('an upload whose bytes or whose name cannot be synced can be tried again, a
       return Promise.reject(systemError('EIO'));
     }
   }
-  const nameless = new Nameless(
-    join(layout.input, 'b.txt'),
-    openSync(regular, 'r+'),
-    new DiskSync(),
-    undefined,
-  );
+  const nameless = new Nameless({
+    path: join(layout.input, 'b.txt'),
+    target: openSync(regular, 'r+'),
+    disk: new DiskSync(),
+    hash: undefined,
+  });
   await nameless.write(Buffer.from('content'));
   await t.notThrowsAsync(
     batch.jobs.uploads.acceptUpload(nameless, { fileName: 'b.txt', format, profile }),
@@ -89,7 +89,7 @@ test('the thread of uploads stores, renames and refuses as a file of its own doe
   });
   const thread = new UploadThread(1);
   const accept = async (path: string, pieces: readonly Buffer[]) => {
-    const upload = new Upload(path, await slotOf(thread), new DiskSync(), undefined);
+    const upload = new Upload({ path, target: await slotOf(thread), disk: new DiskSync(), hash: undefined });
     for (const piece of pieces) await upload.write(piece);
     return batch.jobs.uploads
       .acceptUpload(upload, { fileName: 'a.txt', format, profile })
@@ -125,12 +125,12 @@ test('the thread of uploads stores, renames and refuses as a file of its own doe
   rmSync(to);
   // The system makes no file there.
   await t.throwsAsync(accept('/proc/self/a.txt', [Buffer.from('content')]), { code: 'storage.unavailable' });
-  const dropped = new Upload(
-    join(layout.input, 'dropped.txt'),
-    await slotOf(thread),
-    new DiskSync(),
-    undefined,
-  );
+  const dropped = new Upload({
+    path: join(layout.input, 'dropped.txt'),
+    target: await slotOf(thread),
+    disk: new DiskSync(),
+    hash: undefined,
+  });
   await dropped.write(Buffer.from('content'));
   await dropped.abort();
   t.is(batch.count(), contents.length);

@@ -77,14 +77,14 @@ async function makePipeline({
   const away = new Set<string>();
   const isAway = async (path: string) => away.has(path);
   const outages: InputWaits = new InputWaits({ clock, log }, { isAway }, () => pipeline.wake());
-  const pipeline: Pipeline = new Pipeline(
-    { system, store: Object.assign(store, { nodes }), counts, clock, log } as never,
-    { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
-    { held: null },
+  const pipeline: Pipeline = new Pipeline({
+    runtime: { system, store: Object.assign(store, { nodes }), counts, clock, log } as never,
+    remote: { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
+    storage: { held: null },
     maxConcurrency,
-    POLL,
+    pollEvery: POLL,
     outages,
-  );
+  });
   observe = (step) => {
     counts.move(step.counters);
     outages.observe(step);

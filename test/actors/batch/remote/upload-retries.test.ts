@@ -155,7 +155,7 @@ test('an upload that waits longer than the time limit of effects stays one attem
     dependencies as unknown as Parameters<typeof runHandler>[0],
     handler,
     stored as Parameters<typeof runHandler>[2],
-    new Abortion(),
+    { stop: new Abortion() },
   ).catch(({ message }: Error) => message);
   await pass(2 * TIMEOUT_S);
   breaker.succeeded();

@@ -356,7 +356,7 @@ test('mails are listed by state, also from an earlier store, and sent again wher
     moved: { from: `${mailDefinition.version}/Sent`, to: '1/Sent' },
   });
   t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
-  await migrateStore(store, [mailDefinition, stubDocument], { info() {} }, 0);
+  await migrateStore(store, [mailDefinition, stubDocument], { log: { info() {} }, now: 0 });
   t.is((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items[0]?.id, address.id);
   t.like(await before.mails.newest({ status: 'Failed', limit: 9, offset: 0 }), { items: [], totalCount: 0 });
   await t.throwsAsync(before.mails.sendNow(address.id), { code: 'MailAlreadySent' });

@@ -140,16 +140,18 @@ test('an identity service deactivates also whose name or address others have cha
   await users.add(A, { ...person('Zoe'), identifier: '52998224725' }, OPERATOR);
   const { id } = await provisioning.create(A, USER, { userName: 'z@corp.example', emails });
   await users.add(A, { ...person('Zed'), email: 'z@corp.example' }, OPERATOR);
-  t.false((await provisioning.patch(A, USER, id, OFF, undefined)).attributes['active']);
+  t.false((await provisioning.patch(A, USER, { id, given: OFF, expected: undefined })).attributes['active']);
   t.like(await users.member(A, id), { active: false, identifier: '52998224725' });
 
   await users.put('ext|7', person('Zoe'));
   await users.put('ext|7', { ...person('Zoe'), email: 'zoe.new@example.com' });
   const on = { Operations: [{ op: 'replace', path: 'active', value: true }] };
-  t.true((await provisioning.patch(A, USER, id, on, undefined)).attributes['active']);
+  t.true((await provisioning.patch(A, USER, { id, given: on, expected: undefined })).attributes['active']);
   t.like(await users.member(A, id), { active: true, email: 'zoe.new@example.com' });
   const moved = { Operations: [{ op: 'replace', path: 'emails', value: [{ value: 'thief@example.com' }] }] };
-  await t.throwsAsync(provisioning.patch(A, USER, id, moved, undefined), { message: /cannot be changed/ });
+  await t.throwsAsync(provisioning.patch(A, USER, { id, given: moved, expected: undefined }), {
+    message: /cannot be changed/,
+  });
 });
 
 test('an identity service names a person of another organization by any spelling, up to the limit', async (t) => {
@@ -187,7 +189,11 @@ test('a role that a group gives no more is not given by a change that is carried
   const zoe = await users.add(A, person('Zoe'), NO_ACCESS);
   const { id } = await provisioning.create(A, GROUP, { displayName: 'sealwright-administrators' });
   const patch = (by: Provisioning, op: 'add' | 'remove') =>
-    by.patch(A, GROUP, id, { Operations: [{ op, path: 'members', value: [{ value: zoe.id }] }] }, undefined);
+    by.patch(A, GROUP, {
+      id,
+      given: { Operations: [{ op, path: 'members', value: [{ value: zoe.id }] }] },
+      expected: undefined,
+    });
   let isRemoved = false;
   const system = new Proxy(parts.system, {
     get(target, name) {

@@ -217,7 +217,12 @@ test('bytes count as held in memory until they are stored, and over a limit for 
       const blob = { sha256: 'a'.repeat(64), length: bytes.length };
       storing.push(() => resolve({ blob, md5: '' }));
     });
-  const blobs = new Blobs(it.portal, { ids: systemIds, clock: it.clock }, it.disk, storeSmall);
+  const blobs = new Blobs({
+    root: it.portal,
+    runtime: { ids: systemIds, clock: it.clock },
+    disk: it.disk,
+    storeSmall,
+  });
   const inFiles = () => readdirSync(join(it.portal, 'incoming')).length;
   const puts: Promise<unknown>[] = [];
   while (inFiles() === 0) puts.push(blobs.put(Buffer.alloc(128 * 1024))) && (await settled());
@@ -302,7 +307,7 @@ async function withPool(t: ExecutionContext, it: ReturnType<typeof portalStoreFi
   t.teardown(() => pool.close());
   const storeSmall = storeInPool(pool, { profile: PROFILE.name, clock: it.clock });
   const parts = { ids: systemIds, clock: it.clock };
-  return { pool, blobs: new Blobs(it.portal, parts, it.disk, storeSmall) };
+  return { pool, blobs: new Blobs({ root: it.portal, runtime: parts, disk: it.disk, storeSmall }) };
 }
 
 const PROFILE: Profile = {

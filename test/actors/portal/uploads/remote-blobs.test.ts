@@ -46,7 +46,19 @@ function twoNodes(t: ExecutionContext): TwoNodes {
   now = () => it.clock.now();
   const folder = join(temporaryFolder(t), 'portal');
   const parts = { ids: systemIds, clock: it.clock };
-  return { it, objects, folder, other: new Blobs(folder, parts, it.disk, undefined, undefined, objects) };
+  return {
+    it,
+    objects,
+    folder,
+    other: new Blobs({
+      root: folder,
+      runtime: parts,
+      disk: it.disk,
+      storeSmall: undefined,
+      isShared: undefined,
+      objects,
+    }),
+  };
 }
 
 function filesOf(folder: string): string[] {
@@ -275,7 +287,16 @@ function secondService(
   const { system } = it.runtime;
   const parts = { system, store: it.store, clock: it.clock, ids: systemIds, faults: it.faults };
   const root = join(temporaryFolder(t), 'portal');
-  const blobs = new Blobs(root, parts, it.disk, undefined, undefined, objects);
+  const blobs = new Blobs({
+    root,
+    runtime: parts,
+    disk: it.disk,
+    storeSmall: undefined,
+    isShared: undefined,
+    objects,
+  });
   const segmented = new SegmentedUploads(new SegmentObjects(objects), parts, blobs, it.tickets);
-  return { uploads: new Uploads(parts, blobs, it.tickets, segmented, 1_000_000) };
+  return {
+    uploads: new Uploads({ runtime: parts, blobs, tickets: it.tickets, segmented, maxBytes: 1_000_000 }),
+  };
 }

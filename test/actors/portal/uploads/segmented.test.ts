@@ -8,7 +8,15 @@ import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload
 
 const CONTENT = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at & 0xff));
 
-async function piece(it: PortalStoreFixture, ticket: string, from: number, to: number, content = CONTENT) {
+async function piece(
+  it: PortalStoreFixture,
+  ticket: string,
+  {
+    from,
+    to,
+    content = CONTENT,
+  }: { readonly from: number; readonly to: number; readonly content?: Buffer<ArrayBuffer> | undefined },
+) {
   const sink = await it.uploads.open();
   await sink.write(content.subarray(from, to + 1));
   const range = { from, to, total: content.length };
@@ -19,16 +27,16 @@ test('segments in any order, repeated and overlapping, make the original file', 
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
-  t.is(await piece(it, ticket, 600, 999), undefined);
-  t.is(await piece(it, ticket, 0, 299), undefined);
-  t.is(await piece(it, ticket, 600, 999), undefined);
-  t.is(await piece(it, ticket, 250, 400), undefined);
-  const view = await piece(it, ticket, 380, 650);
+  t.is(await piece(it, ticket, { from: 600, to: 999 }), undefined);
+  t.is(await piece(it, ticket, { from: 0, to: 299 }), undefined);
+  t.is(await piece(it, ticket, { from: 600, to: 999 }), undefined);
+  t.is(await piece(it, ticket, { from: 250, to: 400 }), undefined);
+  const view = await piece(it, ticket, { from: 380, to: 650 });
   t.like(view, { name: 'big.pdf', contentType: 'application/pdf', size: 1_000 });
   const { blob } = await it.uploads.findUpload(tenant.organization.id, view?.id ?? '');
   t.true(readFileSync(it.blobs.pathOf(blob)).equals(CONTENT));
   // The answer may have been lost.
-  t.is((await piece(it, ticket, 600, 999))?.id, view?.id);
+  t.is((await piece(it, ticket, { from: 600, to: 999 }))?.id, view?.id);
   t.deepEqual(readdirSync(join(it.portal, 'segments')), []);
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
 });
@@ -37,10 +45,10 @@ test('an acknowledged segment exists after a restart', async (t) => {
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
-  await piece(it, ticket, 0, 499);
+  await piece(it, ticket, { from: 0, to: 499 });
   await it.close();
   const again = portalStoreFixture(t, { root: it.root });
-  const view = await piece(again, ticket, 500, 999);
+  const view = await piece(again, ticket, { from: 500, to: 999 });
   t.is(view?.size, 1_000);
 });
 
@@ -49,12 +57,12 @@ for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) 
     const it = portalStoreFixture(t);
     const tenant = await newTenant(it, 'Org');
     const ticket = await it.uploads.openSegmented(tenant);
-    await piece(it, ticket, 0, 499);
+    await piece(it, ticket, { from: 0, to: 499 });
     it.faults.arm(point, 'throw');
-    await t.throwsAsync(piece(it, ticket, 500, 999), { code: 'fault.injected' });
+    await t.throwsAsync(piece(it, ticket, { from: 500, to: 999 }), { code: 'fault.injected' });
     await it.close();
     const again = portalStoreFixture(t, { root: it.root });
-    const view = await piece(again, ticket, 500, 999);
+    const view = await piece(again, ticket, { from: 500, to: 999 });
     t.is(view?.size, 1_000);
     t.deepEqual(readdirSync(join(again.portal, 'segments')), []);
   });
@@ -65,12 +73,12 @@ test('concurrent last segments create one upload, and each answer has its id', a
   const tenant = await newTenant(it, 'Org');
   for (let round = 0; round < 5; round++) {
     const ticket = await it.uploads.openSegmented(tenant);
-    await piece(it, ticket, 0, 499);
+    await piece(it, ticket, { from: 0, to: 499 });
     // Each comes a little later than the one before, the last ones when all is over.
     const views = await Promise.all(
       Array.from({ length: 12 }, async (_, at) => {
         for (let turn = 0; turn < at * 40; turn++) await nextTurn();
-        return piece(it, ticket, 500, 999);
+        return piece(it, ticket, { from: 500, to: 999 });
       }),
     );
     t.is(new Set(views.map((view) => view?.id)).size, 1);
@@ -101,11 +109,11 @@ test('a ticket of another upload and an expired one accept no segment', async (t
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
-  await t.throwsAsync(piece(it, `${ticket.slice(0, -2)}AA`, 0, 9), { code: 'NotFound' });
+  await t.throwsAsync(piece(it, `${ticket.slice(0, -2)}AA`, { from: 0, to: 9 }), { code: 'NotFound' });
   const other = it.tickets.issue('download', ['00000000-0000-4000-8000-000000000000'], it.clock.now());
-  await t.throwsAsync(piece(it, other, 0, 9), { code: 'NotFound' });
+  await t.throwsAsync(piece(it, other, { from: 0, to: 9 }), { code: 'NotFound' });
   it.clock.forward(SEGMENTED_LIFETIME + 2_000);
-  await t.throwsAsync(piece(it, ticket, 0, 9), { code: 'NotFound' });
+  await t.throwsAsync(piece(it, ticket, { from: 0, to: 9 }), { code: 'NotFound' });
 });
 
 test('an organization has a limit of open segmented uploads, and abandoned ones are swept', async (t) => {
@@ -115,7 +123,7 @@ test('an organization has a limit of open segmented uploads, and abandoned ones 
   for (let at = 0; at < MAX_OPEN_UPLOADS; at++) tickets.push(await it.uploads.openSegmented(tenant));
   await t.throwsAsync(it.uploads.openSegmented(tenant), { code: 'LimitExceeded' });
   await it.uploads.openSegmented(await newTenant(it, 'Another'));
-  await piece(it, tickets[0] ?? '', 0, 499);
+  await piece(it, tickets[0] ?? '', { from: 0, to: 499 });
   const folders = () => readdirSync(join(it.portal, 'segments'));
   t.is(folders().length, MAX_OPEN_UPLOADS + 1);
   t.is(await it.segmented.sweep(), 0);

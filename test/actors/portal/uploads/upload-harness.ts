@@ -99,7 +99,14 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const clock = movableClock();
   const store = openLmdbStore({ folder: join(root, 'db'), faults });
   const disk = new DiskSync();
-  const blobs = new Blobs(portal, { ids: systemIds, clock }, disk, undefined, undefined, options.objects);
+  const blobs = new Blobs({
+    root: portal,
+    runtime: { ids: systemIds, clock },
+    disk,
+    storeSmall: undefined,
+    isShared: undefined,
+    objects: options.objects,
+  });
   const tickets = new Tickets(KEYS.tickets);
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
@@ -129,7 +136,13 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const { objects } = options;
   const segments = objects ? new SegmentObjects(objects) : new SegmentFolder(portal, disk);
   const segmented = new SegmentedUploads(segments, parts, blobs, tickets);
-  const uploads = new Uploads(parts, blobs, tickets, segmented, options.maxBytes ?? 1_000_000);
+  const uploads = new Uploads({
+    runtime: parts,
+    blobs,
+    tickets,
+    segmented,
+    maxBytes: options.maxBytes ?? 1_000_000,
+  });
   const administration = new Administration({ system, store, clock, ids: systemIds }, lists);
   let closed = false;
   return {

@@ -12,9 +12,11 @@ import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload
 async function send(
   it: PortalStoreFixture,
   tenant: Tenant,
-  content: string,
-  name = 'a.pdf',
-  type = 'application/pdf',
+  {
+    content,
+    name = 'a.pdf',
+    type = 'application/pdf',
+  }: { readonly content: string; readonly name?: string | undefined; readonly type?: string | undefined },
 ) {
   const sink = await it.uploads.open();
   await sink.write(Buffer.from(content));
@@ -24,7 +26,11 @@ async function send(
 test('an upload reports the received content and exists after a restart', async (t) => {
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
-  const view = await send(it, tenant, 'hello', 'C:\\temp\\a b\u0000.pdf', 'Application/PDF; charset=UTF-8');
+  const view = await send(it, tenant, {
+    content: 'hello',
+    name: 'C:\\temp\\a b\u0000.pdf',
+    type: 'Application/PDF; charset=UTF-8',
+  });
   t.like(view, {
     name: 'a b.pdf',
     contentType: 'application/pdf',
@@ -41,7 +47,7 @@ test('an upload reports the received content and exists after a restart', async 
 
 test('the location of an upload shows the file without a key, for an hour', async (t) => {
   const it = portalStoreFixture(t);
-  const { location, id, sha256 } = await send(it, await newTenant(it, 'Org'), 'hello');
+  const { location, id, sha256 } = await send(it, await newTenant(it, 'Org'), { content: 'hello' });
   t.regex(location, new RegExp(`^/api/uploads/${id}/preview\\?ticket=[\\w-]+$`));
   const ticket = location.split('=')[1] ?? '';
   const shown = await it.uploads.preview(ticket);
@@ -56,7 +62,7 @@ test('an upload of another organization and an invalid id are unknown', async (t
   const it = portalStoreFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
-  const { id } = await send(it, theirs, 'secret');
+  const { id } = await send(it, theirs, { content: 'secret' });
   for (const other of [id, '00000000-0000-4000-8000-000000000000', 'nonsense', '../..', '']) {
     await t.throwsAsync(it.uploads.findUpload(mine.organization.id, other), { code: 'UploadNotFound' });
   }
@@ -104,9 +110,9 @@ test('an upload of a participant is found only for that participant, and counted
 test('empty files and files over the limit are refused and leave no file', async (t) => {
   const it = portalStoreFixture(t, { maxBytes: 10 });
   const tenant = await newTenant(it, 'Org');
-  await t.throwsAsync(send(it, tenant, ''), { code: 'BadRequest' });
-  await t.throwsAsync(send(it, tenant, '12345678901'), { code: 'PayloadTooLarge' });
-  t.is((await send(it, tenant, '1234567890')).size, 10);
+  await t.throwsAsync(send(it, tenant, { content: '' }), { code: 'BadRequest' });
+  await t.throwsAsync(send(it, tenant, { content: '12345678901' }), { code: 'PayloadTooLarge' });
+  t.is((await send(it, tenant, { content: '1234567890' })).size, 10);
   it.clock.forward(10 * 3_600_000);
   t.is((await it.blobs.sweep(it.store)).removed, 0);
 });
@@ -114,8 +120,8 @@ test('empty files and files over the limit are refused and leave no file', async
 test('an unused upload is removed after a day, a used one a week after its last use', async (t) => {
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
-  const unused = await send(it, tenant, 'unused');
-  const used = await send(it, tenant, 'used');
+  const unused = await send(it, tenant, { content: 'unused' });
+  const used = await send(it, tenant, { content: 'used' });
   it.clock.forward(UNUSED_LIFETIME - 60_000);
   const { blob } = await it.uploads.findUpload(tenant.organization.id, used.id);
   it.clock.forward(120_000);
@@ -139,7 +145,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
 test('a call that has made its documents does not fail for uses that its upload cannot take now', async (t) => {
   const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
-  const { id } = await send(it, tenant, 'hello');
+  const { id } = await send(it, tenant, { content: 'hello' });
   // More messages than wait for an actor.
   await t.notThrowsAsync(it.uploads.use(Array.from({ length: 400 }, () => id as UploadId)));
   t.is((await it.runtime.system.read({ kind: 'upload', id }))?.state, 'Used');
@@ -150,8 +156,11 @@ test('invalid names and types are replaced by safe ones', async (t) => {
   const tenant = await newTenant(it, 'Org');
   const names = ['', '..', 'a/b/', '\u0007', 'x'.repeat(5_000), 'half \ud800 pair', '../../etc/passwd'];
   const kept = await Promise.all(
-    names.map(async (name) => (await send(it, tenant, 'x', name, 'a b/c')).name),
+    names.map(async (name) => (await send(it, tenant, { content: 'x', name, type: 'a b/c' })).name),
   );
   t.deepEqual(kept, ['file', 'file', 'file', 'file', 'x'.repeat(255), 'half  pair', 'passwd']);
-  t.is((await send(it, tenant, 'x', 'x', 'text/html\r\nX: y')).contentType, 'application/octet-stream');
+  t.is(
+    (await send(it, tenant, { content: 'x', name: 'x', type: 'text/html\r\nX: y' })).contentType,
+    'application/octet-stream',
+  );
 });

@@ -79,17 +79,19 @@ export async function startWebhookSystem(
       publicUrl: () => 'https://portal.example.test',
     },
     { system, store, clock: time, ids },
-    new SecretBox(Buffer.alloc(32, 5), ids),
-    { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
-    () => '',
-    { send: async () => '', close() {} },
-    createHttpWebhookCaller({
-      // Time-outs of real calls need real time.
-      clock: { after: systemClock.after.bind(systemClock), now: () => time.now() },
-      allowPrivate,
-      ...(options.timeout !== undefined && { timeout: options.timeout }),
-      ...(options.resolve !== undefined && { resolve: options.resolve }),
-    }),
+    {
+      secretBox: new SecretBox(Buffer.alloc(32, 5), ids),
+      links: { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
+      codeFor: () => '',
+      mailer: { send: async () => '', close() {} },
+      caller: createHttpWebhookCaller({
+        // Time-outs of real calls need real time.
+        clock: { after: systemClock.after.bind(systemClock), now: () => time.now() },
+        allowPrivate,
+        ...(options.timeout !== undefined && { timeout: options.timeout }),
+        ...(options.resolve !== undefined && { resolve: options.resolve }),
+      }),
+    },
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
   const runtime: BuiltRuntime = buildRuntime({

@@ -29,7 +29,7 @@ test('a key and a session of one node count on the other, and their end outlives
     });
   const portOf = ({ url }: Service) => Number(new URL(url).port);
   const statusOf = async (node: Service, headers: { readonly [name: string]: string }) =>
-    (await ask(portOf(node), 'GET', '/api/pipeline/state', headers)).status;
+    (await ask(portOf(node), 'GET', { path: '/api/pipeline/state', headers })).status;
   const change = async (node: Service, path: string, body = {}) => {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await node.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -58,7 +58,7 @@ test('a key and a session of one node count on the other, and their end outlives
   t.deepEqual([await statusOf(b, ended), await statusOf(a, other)], [200, 200]);
 
   await change(a, '/api/keys/revoked/revoke');
-  t.is((await ask(portOf(a), 'POST', '/api/auth/logout', ended)).status, 302);
+  t.is((await ask(portOf(a), 'POST', { path: '/api/auth/logout', headers: ended })).status, 302);
   // The next request of the other node, after the first has gone without a word.
   await a.kill();
   t.deepEqual([await statusOf(b, revoked), await statusOf(b, ended)], [401, 401]);

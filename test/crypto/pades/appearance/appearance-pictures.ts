@@ -147,7 +147,7 @@ export function png(shape: PngShape): Buffer {
         ]
       : [[0, 0, 1, 1]];
   const data = Buffer.concat(
-    passes.map(([x = 0, y = 0, across = 1, down = 1]) => rows(shape, x, y, across, down)),
+    passes.map(([x = 0, y = 0, across = 1, down = 1]) => rows(shape, x, { top: y, across, down })),
   );
   return pngOf([
     ['IHDR', header],
@@ -169,7 +169,11 @@ export function pngOf(chunks: readonly (readonly [type: string, body: Buffer])[]
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...parts]);
 }
 
-function rows(shape: PngShape, left: number, top: number, across: number, down: number): Buffer {
+function rows(
+  shape: PngShape,
+  left: number,
+  { top, across, down }: { readonly top: number; readonly across: number; readonly down: number },
+): Buffer {
   const { width, height, bits } = shape;
   const samples = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }[shape.type];
   const step = Math.max(1, (samples * bits) >> 3);

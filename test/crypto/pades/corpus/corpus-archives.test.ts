@@ -13,9 +13,7 @@ promiseForEach(ARCHIVES);
 function assertStillArchive(
   t: ExecutionContext,
   part: 1 | 2 | 3,
-  bytes: Buffer,
-  update: string,
-  file: QpdfDocument,
+  { bytes, update, file }: { readonly bytes: Buffer; readonly update: string; readonly file: QpdfDocument },
 ): void {
   // 6.1.3: an identifier, no encryption, and nothing but one line end after the last %%EOF.
   const identifier = file.array(file.trailer['/ID']);
@@ -74,7 +72,7 @@ for (const { part, recipe } of ARCHIVE_PARTS) {
     const update = after.toString('latin1', bytes.length);
     const before = await inspect(signed.input);
     const file = await inspect(signed.output);
-    assertStillArchive(t, part, after, update, file);
+    assertStillArchive(t, part, { bytes: after, update, file });
     // 6.7 (6.6): the metadata says what it said, in the very same object.
     t.is(file.catalog['/Metadata'], before.catalog['/Metadata']);
     t.false(new RegExp(`(^|\\n)${String(before.catalog['/Metadata']).replace(' R', '')} obj`).test(update));

@@ -29,7 +29,19 @@ function passes(pdf: Buffer): boolean {
 }
 
 /** A contract with a text field at a blank place, a layer, labels, an attached file and a script. */
-function rich(field = '', page = '', form = '', flags = '/F 4', at = BLANK): Buffer {
+function rich(
+  field = '',
+  page = '',
+  {
+    form = '',
+    flags = '/F 4',
+    at = BLANK,
+  }: {
+    readonly form?: string | undefined;
+    readonly flags?: string | undefined;
+    readonly at?: string | undefined;
+  } = {},
+): Buffer {
   return contract((objects) => {
     objects.set(TEXT_FIELD, widget('()', field, undefined, flags).replace(BLANK, at));
     objects.set(PAGE, (objects.get(PAGE) ?? '').replace('<<', `<< ${page} `));
@@ -271,7 +283,7 @@ test('an appearance that programs read differently, or that shows more than the 
 
 test('what a viewer shows in place of the appearance has to be the value too', (t) => {
   const filled = (entries: string, before = '', page = '', flags = '/F 4'): boolean => {
-    const pdf = signed(rich(before, page, '', flags));
+    const pdf = signed(rich(before, page, { form: '', flags }));
     return passes(
       appendRevision(
         pdf,
@@ -303,7 +315,7 @@ test('a field that viewers draw anew, beside its appearance, covers no text', (t
     const look = form('BT /F1 9 Tf 10 150 Td (100) Tj ET').replace('[0 0 120 30]', '[0 0 180 180]');
     return passes(
       appendRevision(
-        signed(rich('', '', whole, undefined, at)),
+        signed(rich('', '', { form: whole, flags: undefined, at })),
         new Map([
           [TEXT_FIELD, widget('(100)', '', LOOK).replace(BLANK, at)],
           [LOOK, at === BLANK ? form(SHOWN) : look],

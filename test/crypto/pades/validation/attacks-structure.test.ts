@@ -34,9 +34,11 @@ const document = (bodies: Bodies): Buffer =>
 function refuses(
   t: ExecutionContext,
   name: string,
-  bodies: Bodies,
-  attack: Bodies,
-  pades: PadesFormat = {},
+  {
+    bodies,
+    attack,
+    pades = {},
+  }: { readonly bodies: Bodies; readonly attack: Bodies; readonly pades?: PadesFormat | undefined },
 ): void {
   const pdf = signed(document(bodies), pades);
   t.deepEqual(verdicts(pdf), [PASSED], name);
@@ -53,7 +55,7 @@ function refuses(
 
 test('page tree: an indirect list of pages cannot be exchanged', (t) => {
   const own = { 2: '<< /Type /Pages /Kids 8 0 R /Count 1 >>', 8: '[3 0 R]' };
-  refuses(t, 'list', own, { 8: '[60 0 R]', 60: page('', 61), 61: EVIL });
+  refuses(t, 'list', { bodies: own, attack: { 8: '[60 0 R]', 60: page('', 61), 61: EVIL } });
   t.deepEqual(verdicts(signed(signed(document(own)))), [PASSED, PASSED]);
 });
 
@@ -61,35 +63,45 @@ test('page tree: the content stays the same on pages at unusual positions of the
   const leaf = page().replace('/Type /Page ', '/Type /Pages ');
   const second = { 5: page('', 6), 6: GOOD };
   const two = (kid: string) => `<< /Type /Pages /Kids [5 0 R ${kid}] /Count 2 >>`;
-  refuses(t, 'a leaf that calls itself a node', { ...second, 2: two('3 0 R'), 3: leaf }, { 4: EVIL });
-  refuses(t, 'a page written into the list', { ...second, 2: two(page()) }, { 4: EVIL });
+  refuses(t, 'a leaf that calls itself a node', {
+    bodies: { ...second, 2: two('3 0 R'), 3: leaf },
+    attack: { 4: EVIL },
+  });
+  refuses(t, 'a page written into the list', { bodies: { ...second, 2: two(page()) }, attack: { 4: EVIL } });
   // No page can get a widget here, so an existing field is signed.
   const root = {
     1: `<< /Type /Catalog /Pages ${PAGES} /AcroForm << /Fields [30 0 R] >> >>`,
     3: page('/Annots [30 0 R]'),
     30: `<< ${WIDGET} /FT /Sig /T (Approval) >>`,
   };
-  refuses(t, 'a root written into the catalogue', root, { 4: EVIL }, { fieldName: 'Approval' });
+  refuses(t, 'a root written into the catalogue', {
+    bodies: root,
+    attack: { 4: EVIL },
+    pades: { fieldName: 'Approval' },
+  });
   const heir = page().replace('/Parent 2 0 R', '/Parent 9 0 R').replace('/Resources << >>', '');
   const resources = (look: string) => `<< /Type /Pages /Resources << /XObject << /X ${look} 0 R >> >> >>`;
-  refuses(t, 'a parent outside the tree', { 3: heir, 9: resources('4') }, { 9: resources('61'), 61: EVIL });
+  refuses(t, 'a parent outside the tree', {
+    bodies: { 3: heir, 9: resources('4') },
+    attack: { 9: resources('61'), 61: EVIL },
+  });
 });
 
 test('fields: the value of a widget outside the form is inherited from its parent', (t) => {
   const value = (text: string) => `<< /FT /Tx /T (a) /V (${text}) /Kids [11 0 R] >>`;
   const bodies = { 3: page('/Annots [11 0 R]'), 11: `<< ${WIDGET} /Parent 12 0 R >>`, 12: value('100') };
-  refuses(t, 'no form', bodies, { 12: value('900') });
+  refuses(t, 'no form', { bodies, attack: { 12: value('900') } });
   const form = { 1: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [] >> >>' };
-  refuses(t, 'an empty form', { ...bodies, ...form }, { 12: value('900') });
+  refuses(t, 'an empty form', { bodies: { ...bodies, ...form }, attack: { 12: value('900') } });
 });
 
 test('fields: a field written directly into the list keeps the value it refers to', (t) => {
   const inline = (list: string): string =>
     `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [ ${list} ] >> >>`;
   const field = '<< /FT /Tx /T (a) /V 12 0 R >>';
-  refuses(t, 'in the form', { 1: inline(field), 12: '(100)' }, { 12: '(900)' });
+  refuses(t, 'in the form', { bodies: { 1: inline(field), 12: '(100)' }, attack: { 12: '(900)' } });
   const group = { 1: inline('14 0 R'), 14: `<< /T (g) /Kids [ ${field} ] >>`, 12: '(100)' };
-  refuses(t, 'in a group', group, { 12: '(900)' });
+  refuses(t, 'in a group', { bodies: group, attack: { 12: '(900)' } });
 });
 
 test('fields: an indirect list of parts cannot be exchanged', (t) => {
@@ -100,8 +112,8 @@ test('fields: an indirect list of parts cannot be exchanged', (t) => {
     12: '<< /FT /Tx /T (a) /V (100) /Kids 13 0 R >>',
     13: '[11 0 R]',
   };
-  refuses(t, 'exchanged', bodies, { 13: '[60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` });
-  refuses(t, 'longer', bodies, { 13: '[11 0 R 60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` });
+  refuses(t, 'exchanged', { bodies, attack: { 13: '[60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` } });
+  refuses(t, 'longer', { bodies, attack: { 13: '[11 0 R 60 0 R]', 60: `<< ${WIDGET} /Parent 12 0 R >>` } });
   t.deepEqual(verdicts(signed(signed(document(bodies)))), [PASSED, PASSED]);
 });
 
@@ -109,7 +121,10 @@ test('annotations: targets and replies of a comment may not change when no page 
   const note = (text: string) => `<< /Type /Annot /Subtype /Text /Rect [5 5 9 9] /Contents (${text}) >>`;
   for (const key of ['Popup', 'IRT']) {
     const answer = `<< /Type /Annot /Subtype /Text /Rect [1 1 9 9] /Contents (b) /${key} 12 0 R >>`;
-    refuses(t, key, { 3: page('/Annots [11 0 R]'), 11: answer, 12: note('100') }, { 12: note('900') });
+    refuses(t, key, {
+      bodies: { 3: page('/Annots [11 0 R]'), 11: answer, 12: note('100') },
+      attack: { 12: note('900') },
+    });
   }
 });
 

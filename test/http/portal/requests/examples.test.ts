@@ -245,9 +245,11 @@ function uploadForm(): FormData {
 async function send(
   program: PortalProgram,
   own: Own,
-  operation: string,
-  { params = {}, ids, session }: Prepared,
-  fetchOf: typeof fetch = fetch,
+  {
+    operation,
+    prepared: { params = {}, ids, session },
+    fetchOf = fetch,
+  }: { readonly operation: string; readonly prepared: Prepared; readonly fetchOf?: typeof fetch | undefined },
 ): Promise<unknown> {
   const [, path = ''] = operation.split(' ');
   const { url, key } = clientFor(program, own, path);
@@ -268,7 +270,10 @@ test.serial('the example of every operation with a body is accepted when it is s
   const own = await t.context.organization('Reference');
   const wrong: string[] = [];
   for (const operation of EXAMPLES.keys()) {
-    const answer = await send(t.context, own, operation, await prepare(t.context, own, operation));
+    const answer = await send(t.context, own, {
+      operation,
+      prepared: await prepare(t.context, own, operation),
+    });
     const code = answer instanceof ApiError ? answer.code : answer instanceof Error ? answer : undefined;
     if (code !== REFUSED.get(operation)) wrong.push(`${operation}: ${answer}`);
   }
@@ -302,12 +307,16 @@ test.serial(
       const total = async () => (await acme.get<{ totalCount: number }>('/api/documents')).totalCount;
       const before = await total();
       let tries = 0;
-      const answer = await send(t.context, own, operation, prepared, async (...request) => {
-        const answered = await fetch(...request);
-        tries += 1;
-        if (!isLost || tries > 1) return answered;
-        await answered.arrayBuffer();
-        throw new TypeError('fetch failed');
+      const answer = await send(t.context, own, {
+        operation,
+        prepared,
+        fetchOf: async (...request) => {
+          const answered = await fetch(...request);
+          tries += 1;
+          if (!isLost || tries > 1) return answered;
+          await answered.arrayBuffer();
+          throw new TypeError('fetch failed');
+        },
       });
       t.is(tries, isLost ? 2 : 1, operation);
       const shown = path.replace(/\{(\w+)\}/g, (_, name: string) => prepared.params?.[name] ?? '');

@@ -56,8 +56,7 @@ function attach(
   url: string,
   { key, ticket }: Link,
   field: string,
-  content: Uint8Array,
-  name = 'annex.pdf',
+  { content, name = 'annex.pdf' }: { readonly content: Uint8Array; readonly name?: string },
 ): Promise<Response> {
   const body = new FormData();
   // The declared type does not count.
@@ -109,7 +108,7 @@ test.serial(
     const link = await ticketOf(acme, id, 'bob@example.org');
     const { key, ticket } = link;
     const content = Buffer.from(SAMPLE.content);
-    const upload = await attached(url, link, 'contract', content);
+    const upload = await attached(url, link, 'contract', { content });
     t.like(upload, { name: 'annex.pdf', contentType: 'application/pdf', size: content.length });
     t.is(upload.sha256, sha256(content));
     const signer2 = selfSigned('Bob');
@@ -157,7 +156,7 @@ test.serial(
       200,
     );
     // Nothing is left to attach.
-    await assertRefused(t, await attach(url, link, 'contract', content), 'InvalidDocumentStatus');
+    await assertRefused(t, await attach(url, link, 'contract', { content }), 'InvalidDocumentStatus');
 
     // They belong to these people, and not to others who sign such a document later.
     const template = await acme.post<{ id: string }>('/api/templates/from-document', { documentId: id });
@@ -177,12 +176,12 @@ test.serial('only the participant who uploaded a file can sign with it', async (
   const dora = await ticketOf(acme, id, 'dora@example.org');
   const otherOrganization = await t.context.organization('Third');
   const elsewhere = await otherOrganization.create([signer('Cid', 1, fields('cid'))]);
-  const upload = await attached(url, cid, 'cid', PNG, 'id.png');
+  const upload = await attached(url, cid, 'cid', { content: PNG, name: 'id.png' });
   const foreign = await attached(
     url,
     await ticketOf(otherOrganization, elsewhere, 'cid@example.org'),
     'cid',
-    PNG,
+    { content: PNG },
   );
   const sign = ({ key, ticket }: Link, fieldValues: object) =>
     fetch(`${url}/api/documents/keys/${key}/electronic-signature`, {
@@ -228,14 +227,14 @@ test.serial('invalid uploads of participants are refused', async (t) => {
   await assertRefused(t, await fetch(`${url}${path}`, { method: 'POST' }), 'Unauthorized');
   await assertRefused(t, await acme.fetch(path, { method: 'POST' }), 'InvalidTicket');
   const wrongTicket = { ...ana, ticket: `${ana.ticket}x` };
-  await assertRefused(t, await attach(url, wrongTicket, 'id', PNG), 'InvalidTicket');
+  await assertRefused(t, await attach(url, wrongTicket, 'id', { content: PNG }), 'InvalidTicket');
   const wrongKey = { ...ana, key: 'ABCDEFGHIJ0123456789' };
-  await assertRefused(t, await attach(url, wrongKey, 'id', PNG), 'InvalidTicket');
+  await assertRefused(t, await attach(url, wrongKey, 'id', { content: PNG }), 'InvalidTicket');
   for (const field of ['bob', 'city', 'none'])
-    await assertRefused(t, await attach(url, ana, field, PNG), 'InvalidFieldValue');
+    await assertRefused(t, await attach(url, ana, field, { content: PNG }), 'InvalidFieldValue');
   const { details } = await assertRefused(
     t,
-    await attach(url, ana, 'id', Buffer.from('Hello'), 'a.pdf'),
+    await attach(url, ana, 'id', { content: Buffer.from('Hello'), name: 'a.pdf' }),
     'InvalidFieldValue',
   );
   t.deepEqual(details, { id: 'The file must be a PDF, PNG or JPEG.' });
@@ -243,11 +242,15 @@ test.serial('invalid uploads of participants are refused', async (t) => {
     Buffer.from('308006092a864886f70d010702a080', 'hex'),
     Buffer.from('%PDF-1.7'),
   ]);
-  await assertRefused(t, await attach(url, ana, 'id', around, 'a.pdf'), 'InvalidFieldValue');
-  await assertRefused(t, await attach(url, ana, 'id', Buffer.alloc(0)), 'BadRequest');
+  await assertRefused(
+    t,
+    await attach(url, ana, 'id', { content: around, name: 'a.pdf' }),
+    'InvalidFieldValue',
+  );
+  await assertRefused(t, await attach(url, ana, 'id', { content: Buffer.alloc(0) }), 'BadRequest');
   const large = Buffer.concat([PNG, Buffer.alloc(MAX_FIELD_FILE_BYTES)]);
-  await assertRefused(t, await attach(url, ana, 'id', large), 'PayloadTooLarge');
-  const most = await attached(url, ana, 'id', large.subarray(0, MAX_FIELD_FILE_BYTES));
+  await assertRefused(t, await attach(url, ana, 'id', { content: large }), 'PayloadTooLarge');
+  const most = await attached(url, ana, 'id', { content: large.subarray(0, MAX_FIELD_FILE_BYTES) });
   t.is(most.size, MAX_FIELD_FILE_BYTES);
 });
 

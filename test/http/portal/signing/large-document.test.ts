@@ -27,7 +27,15 @@ function user(name: string) {
 }
 
 /** Acts with the ticket of the participant's link, without a key. */
-async function act(client: Client, id: string, name: string, action: string, more: object = {}) {
+async function act(
+  client: Client,
+  id: string,
+  {
+    name,
+    action,
+    more = {},
+  }: { readonly name: string; readonly action: string; readonly more?: object | undefined },
+) {
   const { key, ticket } = await ticketOf(client, id, user(name).email);
   const answer = await fetch(`${client.url}/api/documents/keys/${key}/${action}`, {
     method: 'POST',
@@ -63,10 +71,10 @@ test('a document of 50 participants, 200 fields and 300 pages concludes over HTT
       type: 'application/pdf',
     },
   );
-  for (const approver of approvers) await act(acme, id, approver.user.name, 'approval');
+  for (const approver of approvers) await act(acme, id, { name: approver.user.name, action: 'approval' });
   for (const [at, { user: signer }] of signers.entries()) {
     const fieldValues = Object.fromEntries(fieldsOf(at).map(({ name }) => [name, `v${name}`]));
-    await act(acme, id, signer.name, 'electronic-signature', { fieldValues });
+    await act(acme, id, { name: signer.name, action: 'electronic-signature', more: { fieldValues } });
   }
   await until(async () => {
     const { status } = await acme.get<{ status: string }>(`/api/documents/${id}`);

@@ -9,7 +9,11 @@ const ANA = { user: person('Ana'), allowElectronicSignature: true };
 const EVE = { type: 'Approver', user: person('Eve') };
 const ALL = { pages: '1-3', pageCount: 3 };
 
-async function act(acme: Client, id: string, email: string, action: string, body: object): Promise<Response> {
+async function act(
+  acme: Client,
+  id: string,
+  { email, action, body }: { readonly email: string; readonly action: string; readonly body: object },
+): Promise<Response> {
   const { key, ticket } = await ticketOf(acme, id, email);
   return fetch(`${acme.url}/api/documents/keys/${key}/${action}`, {
     method: 'POST',
@@ -22,7 +26,8 @@ test('the reading of each kind of action is in its evidence, and an action witho
   const { acme } = await startProgram(t);
   const signers = [ANA, { ...ANA, user: person('Bob') }, { user: person('Cy') }];
   const id = await acme.create(signers);
-  const sign = (email: string, body: object) => act(acme, id, email, 'electronic-signature', body);
+  const sign = (email: string, body: object) =>
+    act(acme, id, { email, action: 'electronic-signature', body });
   for (const reading of [
     { pages: '3-1', pageCount: 3 },
     { pages: '1,1', pageCount: 3 },
@@ -64,11 +69,22 @@ test('where reading is required each way to act is refused without it, with a ti
   const none = { pages: '', pageCount: 0 };
   const wanting = [undefined, some, none, { ...none, declared: true }, { ...none, downloaded: true }];
   for (const reading of wanting)
-    await assertRefused(t, await act(acme, id, EVE.user.email, 'approval', { reading }), 'DocumentNotRead');
-  t.is((await act(acme, id, EVE.user.email, 'approval', { reading: ALL })).status, 200);
+    await assertRefused(
+      t,
+      await act(acme, id, { email: EVE.user.email, action: 'approval', body: { reading } }),
+      'DocumentNotRead',
+    );
+  t.is(
+    (await act(acme, id, { email: EVE.user.email, action: 'approval', body: { reading: ALL } })).status,
+    200,
+  );
   const byKey = (body: object) => acme.send(`/api/documents/${id}/electronic-signature`, body);
   for (const reading of wanting) {
-    const given = await act(acme, id, ANA.user.email, 'electronic-signature', { reading });
+    const given = await act(acme, id, {
+      email: ANA.user.email,
+      action: 'electronic-signature',
+      body: { reading },
+    });
     await assertRefused(t, given, 'DocumentNotRead');
     await assertRefused(t, await byKey({ reading }), 'DocumentNotRead');
   }

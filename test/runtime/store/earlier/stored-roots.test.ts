@@ -26,7 +26,7 @@ test('the machines of the services know every deadline that earlier programs hav
   const stored = await store.dueTimers(Number.MAX_SAFE_INTEGER, 10_000);
   const unnamed = stored.filter(({ name }) => /^xstate\.after\.\d/.test(name));
   t.true(unnamed.length > 0, 'earlier machines had deadlines without names');
-  await migrateStore(store, [...definitions, ...portalDefinitions], { info() {} }, 0);
+  await migrateStore(store, [...definitions, ...portalDefinitions], { log: { info() {} }, now: 0 });
   for (const { actor } of stored) {
     const { state = '', timers = {} } = (await store.load(actor)) ?? {};
     const definition = [...definitions, ...portalDefinitions].find(({ kind }) => kind === actor.kind);

@@ -104,7 +104,7 @@ function show(mark: Mark, index: number) {
       person.focus();
     },
   };
-  return { name, box: showMarkBox(shown, sizes, mark, name, watcher) };
+  return { name, box: showMarkBox(shown, sizes, { place: mark, label: name, watcher }) };
 }
 
 function add(type: MarkType): void {

@@ -64,14 +64,28 @@ export class EditorPage {
   #future: EditorModel[] = [];
   #merge = '';
 
+  model: EditorModel;
+  readonly data: EditorData;
+  readonly texts: SenderTexts['editor'];
+  readonly template: TemplateSettings;
+  readonly locations: Map<string, string>;
+
   constructor(
-    public model: EditorModel,
-    readonly data: EditorData,
-    readonly texts: SenderTexts['editor'],
-    readonly template: TemplateSettings,
-    readonly locations: Map<string, string>,
-    private readonly draw: () => void,
-  ) {}
+    private readonly needs: {
+      readonly model: EditorModel;
+      readonly data: EditorData;
+      readonly texts: SenderTexts['editor'];
+      readonly template: TemplateSettings;
+      readonly locations: Map<string, string>;
+      readonly draw: () => void;
+    },
+  ) {
+    this.model = needs.model;
+    this.data = needs.data;
+    this.texts = needs.texts;
+    this.template = needs.template;
+    this.locations = needs.locations;
+  }
 
   get words() {
     return this.data.words;
@@ -90,7 +104,7 @@ export class EditorPage {
   }
 
   show(): void {
-    this.draw();
+    this.needs.draw();
   }
 
   /**
@@ -153,7 +167,7 @@ export class EditorPage {
     const present = new Set(this.people);
     this.faults = this.faults.filter(({ person }) => person === undefined || present.has(person));
     this.onChange();
-    this.draw();
+    this.needs.draw();
   }
 
   /** No longer marks an input. */
@@ -171,7 +185,7 @@ export class EditorPage {
   go(step: Step, focus = `step-${step}`): void {
     this.step = step;
     this.visited.add(step);
-    this.draw();
+    this.needs.draw();
     focusOn(focus);
     if (focus.startsWith('step-')) window.scrollTo({ top: 0, behavior: 'instant' });
   }
@@ -226,7 +240,7 @@ export class EditorPage {
     const alike = this.people.filter((other) => acts(other) === (role !== 'Observer'));
     if (alike.length >= MAX_PEOPLE) {
       this.notice = { kind: 'bad', text: this.words.tooManyPeople };
-      this.draw();
+      this.needs.draw();
       return;
     }
     const last = Math.max(0, ...this.people.filter(acts).map(({ step }) => step));
@@ -275,7 +289,7 @@ export class EditorPage {
       person.items.push(item);
     });
     this.corrected('item-person');
-    this.draw();
+    this.needs.draw();
   }
 }
 

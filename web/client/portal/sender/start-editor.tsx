@@ -32,7 +32,7 @@ export function startEditor(): void {
   element.replaceChildren();
   const locations = new Map(Object.entries(data.locations));
   const settings = { name: '', description: '', days: 0, ...data.templateSettings };
-  const page = new EditorPage(model, data, texts, settings, locations, () => draw());
+  const page = new EditorPage({ model, data, texts, template: settings, locations, draw: () => draw() });
   const saving = new EditorSaving(page);
   const boxes = new PageBoxes(page);
   const go = (step: Step): void => {

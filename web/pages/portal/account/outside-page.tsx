@@ -9,9 +9,15 @@ import { portalPage } from '../page-frame.tsx';
 export function outside(
   page: AccountPage,
   title: string,
-  content: ComponentChildren,
-  isFixed = false,
-  script?: string,
+  {
+    content,
+    isFixed = false,
+    script,
+  }: {
+    readonly content: ComponentChildren;
+    readonly isFixed?: boolean | undefined;
+    readonly script?: string | undefined;
+  },
 ): string {
   const { words, theme } = page;
   return portalPage({

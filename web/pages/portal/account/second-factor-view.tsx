@@ -71,36 +71,36 @@ export function secondStepPage(
   const { secondFactor: texts } = page.texts;
   const isSignIn = action === '/account/second-step';
   const hidden = kept?.map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
-  return outside(
-    page,
-    kept === undefined ? texts.stepTitle : texts.proofTitle,
-    <>
-      {kept !== undefined && <p>{texts.proofText}</p>}
-      {request !== undefined && (
-        <PasskeyForm page={page} options={request} {...{ action, formToken }} before={hidden}>
-          {texts.passkey.use}
-        </PasskeyForm>
-      )}
-      <p>{texts.stepText}</p>
-      <form method="post" action={addressFrom(page, action)}>
-        <input type="hidden" name={FORM_TOKEN} value={formToken} />
-        {hidden}
-        <CodeField page={page} trouble={trouble} autoFocus={request === undefined} />
-        <Button type="submit" rank="main" big>
-          {texts.proceed}
-        </Button>
-      </form>
-      <p class="muted">
-        {texts.lost}{' '}
-        <a href={addressFrom(page, isSignIn ? '/sign-in' : '/account')}>
-          {isSignIn ? page.texts.signIn.again : page.texts.account.title}
-        </a>
-      </p>
-      {isSignIn && <LeaveForm page={page} formToken={formToken} />}
-    </>,
-    !isSignIn,
-    request && PASSKEY_SCRIPT,
-  );
+  return outside(page, kept === undefined ? texts.stepTitle : texts.proofTitle, {
+    content: (
+      <>
+        {kept !== undefined && <p>{texts.proofText}</p>}
+        {request !== undefined && (
+          <PasskeyForm page={page} options={request} {...{ action, formToken }} before={hidden}>
+            {texts.passkey.use}
+          </PasskeyForm>
+        )}
+        <p>{texts.stepText}</p>
+        <form method="post" action={addressFrom(page, action)}>
+          <input type="hidden" name={FORM_TOKEN} value={formToken} />
+          {hidden}
+          <CodeField page={page} trouble={trouble} autoFocus={request === undefined} />
+          <Button type="submit" rank="main" big>
+            {texts.proceed}
+          </Button>
+        </form>
+        <p class="muted">
+          {texts.lost}{' '}
+          <a href={addressFrom(page, isSignIn ? '/sign-in' : '/account')}>
+            {isSignIn ? page.texts.signIn.again : page.texts.account.title}
+          </a>
+        </p>
+        {isSignIn && <LeaveForm page={page} formToken={formToken} />}
+      </>
+    ),
+    isFixed: !isSignIn,
+    script: request && PASSKEY_SCRIPT,
+  });
 }
 
 /** Ends a session that waits for the second factor. */
@@ -120,18 +120,18 @@ function LeaveForm({ page, formToken }: { page: AccountPage; formToken: string }
  */
 export function signInAgainPage(page: AccountPage, waiting?: { readonly formToken: string }): string {
   const { secondFactor: texts, signIn } = page.texts;
-  return outside(
-    page,
-    texts.proofTitle,
-    <>
-      <p>{texts.proofBySignIn}</p>
-      <ButtonLink href={addressFrom(page, SIGN_IN_AGAIN)} rank="main">
-        {signIn.title}
-      </ButtonLink>
-      {waiting !== undefined && <LeaveForm page={page} formToken={waiting.formToken} />}
-    </>,
-    true,
-  );
+  return outside(page, texts.proofTitle, {
+    content: (
+      <>
+        <p>{texts.proofBySignIn}</p>
+        <ButtonLink href={addressFrom(page, SIGN_IN_AGAIN)} rank="main">
+          {signIn.title}
+        </ButtonLink>
+        {waiting !== undefined && <LeaveForm page={page} formToken={waiting.formToken} />}
+      </>
+    ),
+    isFixed: true,
+  });
 }
 
 export function enrolmentPage(
@@ -150,39 +150,41 @@ export function enrolmentPage(
   const { formToken, action, enrolment, isRequired = false, trouble, creation } = given;
   const { secondFactor: texts } = page.texts;
   const { size, path } = enrolment.code;
-  return outside(
-    page,
-    texts.enrolTitle,
-    <>
-      {isRequired && <p>{texts.required}</p>}
-      {creation !== undefined && <NewPasskeyForm page={page} options={creation} {...{ action, formToken }} />}
-      <p>{texts.enrolText}</p>
-      <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.qr}>
-        <rect width={size} height={size} fill="#fff" />
-        <path d={path} fill="#000" />
-      </svg>
-      <p>
-        {texts.secret} <code class="secret">{enrolment.secret}</code>
-      </p>
-      <form method="post" action={addressFrom(page, action)}>
-        <input type="hidden" name={FORM_TOKEN} value={formToken} />
-        <input type="hidden" name="sealed" value={enrolment.sealed} />
-        <CodeField page={page} isNew trouble={trouble} />
-        <Button type="submit" rank="main" big>
-          {texts.proceed}
-        </Button>
-      </form>
-      {isRequired ? (
-        <LeaveForm page={page} formToken={formToken} />
-      ) : (
+  return outside(page, texts.enrolTitle, {
+    content: (
+      <>
+        {isRequired && <p>{texts.required}</p>}
+        {creation !== undefined && (
+          <NewPasskeyForm page={page} options={creation} {...{ action, formToken }} />
+        )}
+        <p>{texts.enrolText}</p>
+        <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.qr}>
+          <rect width={size} height={size} fill="#fff" />
+          <path d={path} fill="#000" />
+        </svg>
         <p>
-          <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
+          {texts.secret} <code class="secret">{enrolment.secret}</code>
         </p>
-      )}
-    </>,
-    true,
-    creation && PASSKEY_SCRIPT,
-  );
+        <form method="post" action={addressFrom(page, action)}>
+          <input type="hidden" name={FORM_TOKEN} value={formToken} />
+          <input type="hidden" name="sealed" value={enrolment.sealed} />
+          <CodeField page={page} isNew trouble={trouble} />
+          <Button type="submit" rank="main" big>
+            {texts.proceed}
+          </Button>
+        </form>
+        {isRequired ? (
+          <LeaveForm page={page} formToken={formToken} />
+        ) : (
+          <p>
+            <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
+          </p>
+        )}
+      </>
+    ),
+    isFixed: true,
+    script: creation && PASSKEY_SCRIPT,
+  });
 }
 
 function NewPasskeyForm({
@@ -219,47 +221,47 @@ export function newPasskeyPage(
   trouble = false,
 ): string {
   const { passkey: texts } = page.texts.secondFactor;
-  return outside(
-    page,
-    texts.add,
-    <>
-      {trouble && <p class="trouble">{texts.refused}</p>}
-      <NewPasskeyForm page={page} options={creation} action={OWN_PASSKEYS} formToken={formToken} />
-      <noscript>
-        <p>{texts.noScript}</p>
-      </noscript>
-      <p>
-        <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
-      </p>
-    </>,
-    true,
-    PASSKEY_SCRIPT,
-  );
+  return outside(page, texts.add, {
+    content: (
+      <>
+        {trouble && <p class="trouble">{texts.refused}</p>}
+        <NewPasskeyForm page={page} options={creation} action={OWN_PASSKEYS} formToken={formToken} />
+        <noscript>
+          <p>{texts.noScript}</p>
+        </noscript>
+        <p>
+          <a href={addressFrom(page, '/account')}>{page.texts.account.title}</a>
+        </p>
+      </>
+    ),
+    isFixed: true,
+    script: PASSKEY_SCRIPT,
+  });
 }
 
 /** Shown once. @param onward address of the page that follows */
 export function recoveryCodesPage(page: AccountPage, codes: readonly string[], onward: string): string {
   const { secondFactor: texts } = page.texts;
-  return outside(
-    page,
-    texts.codesTitle,
-    <>
-      <p>{texts.codesText}</p>
-      <ul class="recovery-codes">
-        {codes.map((code) => (
-          <li key={code}>
-            <code>{code}</code>
-          </li>
-        ))}
-      </ul>
-      <p>
-        <ButtonLink href={addressFrom(page, onward)} rank="main">
-          {texts.codesKept}
-        </ButtonLink>
-      </p>
-    </>,
-    true,
-  );
+  return outside(page, texts.codesTitle, {
+    content: (
+      <>
+        <p>{texts.codesText}</p>
+        <ul class="recovery-codes">
+          {codes.map((code) => (
+            <li key={code}>
+              <code>{code}</code>
+            </li>
+          ))}
+        </ul>
+        <p>
+          <ButtonLink href={addressFrom(page, onward)} rank="main">
+            {texts.codesKept}
+          </ButtonLink>
+        </p>
+      </>
+    ),
+    isFixed: true,
+  });
 }
 
 /** The second factor on the page of the account. */
