@@ -99,6 +99,7 @@ test('documents of one call are one mail to a person, which counts each once and
     ...summary({ id: `${DOCUMENT_1.slice(0, -1)}${at}` as DocumentId, name, description: 'The office.' }),
     organization: { id: ORGANIZATION_1, name: 'Acme' },
     observers: [],
+    tags: [],
     version: 1,
     // For herself, and for a company.
     actions: ['a', 'b'].map((end) => ({ ...action, id: `${ACTION_1.slice(0, -1)}${end}` })),
