@@ -39,17 +39,12 @@ const MEANINGS: { readonly [code in SigningWarningCode]: (object: string) => str
     `${object} could not be examined whole for hidden looks, other looks and scripts.`,
 };
 
-/** Functions that viewers have for what a person types, by the event that calls them. They show a value in another form, or refuse it. */
+/** Functions that viewers have for what a person types, by the event that calls them. They show a value in another form, or refuse it. One call with constants. */
 const FORMATTING: { readonly [event: string]: RegExp } = {
-  K: callOf('AF(?:Number|Percent|Date|Time|Special)_Keystroke(?:Ex)?'),
-  F: callOf('AF(?:Number|Percent|Date|Time|Special)_Format(?:Ex)?'),
-  V: callOf('AFRange_Validate'),
+  K: /^\s*AF(?:Number|Percent|Date|Time|Special)_Keystroke(?:Ex)?\s*\((?:"[^"\\]*"|'[^'\\]*'|[\s,\w.+-])*\)\s*(?:;\s*)?$/,
+  F: /^\s*AF(?:Number|Percent|Date|Time|Special)_Format(?:Ex)?\s*\((?:"[^"\\]*"|'[^'\\]*'|[\s,\w.+-])*\)\s*(?:;\s*)?$/,
+  V: /^\s*AFRange_Validate\s*\((?:"[^"\\]*"|'[^'\\]*'|[\s,\w.+-])*\)\s*(?:;\s*)?$/,
 };
-
-/** One call with constants. */
-function callOf(names: string): RegExp {
-  return new RegExp(`^\\s*${names}\\s*\\((?:"[^"\\\\]*"|'[^'\\\\]*'|[\\s,\\w.+-])*\\)\\s*;?\\s*$`);
-}
 
 /** Returns at most five warnings of each code. Costs nothing but steps of its own: a file that is too much for it is named as such. */
 export function signingWarnings(pdf: PdfDocument): readonly SigningWarning[] {
