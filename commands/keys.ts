@@ -103,7 +103,7 @@ export async function keys(
         onCommitted: (step) => history?.observe(step),
       });
       const exit = await (words.do === 'sign-in'
-        ? signInLink(offline, words, { settings, json: options.json, commandContext: { ids, terminal } })
+        ? signInLink(offline, words, { settings, json: options.json, context: { ids, terminal } })
         : execute(offline, words, options.json, terminal)
       ).finally(() => history?.stop());
       await store.flushed();
@@ -196,11 +196,11 @@ async function signInLink(
   {
     settings,
     json,
-    commandContext: { ids, terminal },
+    context: { ids, terminal },
   }: {
     readonly settings: Settings;
     readonly json: boolean;
-    readonly commandContext: Pick<CommandContext, 'ids' | 'terminal'>;
+    readonly context: Pick<CommandContext, 'ids' | 'terminal'>;
   },
 ): Promise<ExitCode> {
   const { storage, portal, runtime } = settings;

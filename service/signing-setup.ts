@@ -147,10 +147,10 @@ async function withIssuers(
   loaded: LoadedSigner,
   trust: TrustOptions,
   {
-    certificateSource: { development },
+    source: { development },
     clock,
     warnings,
-  }: { readonly certificateSource: CertificateSource; readonly clock: Clock; readonly warnings: string[] },
+  }: { readonly source: CertificateSource; readonly clock: Clock; readonly warnings: string[] },
 ): Promise<LoadedSigner> {
   if (development || trust.roots.length === 0 || trust.issuerHosts.length === 0) return loaded;
   const transport = createAuthorityTransport({ clock, ...trust });
@@ -237,7 +237,7 @@ async function loadProfile(
 ): Promise<LocalProfile> {
   try {
     const signer = await withIssuers(await loadSigner(source.keys), trust, {
-      certificateSource: source,
+      source,
       clock,
       warnings,
     });

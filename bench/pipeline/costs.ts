@@ -62,9 +62,9 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
     const before = service.totals();
     const wakeUps = totalWakeUps();
     const warm = await measured(service, `${name}: warm`, { prefix: 'warm', files, context });
-    tellCounts(name, files, { service, before, wakeUps: totalWakeUps() - wakeUps, benchContext: context });
+    tellCounts(name, files, { service, before, wakeUps: totalWakeUps() - wakeUps, context });
     bare.push(await bareLoop(join(workFolder, 'bare-after'), files, kind, key));
-    tellRatios(name, first, { warm, bare, benchContext: context });
+    tellRatios(name, first, { warm, bare, context });
     await service.verify(cold + files, context, { by: 'the engine', most: JUDGED });
     return warm;
   } finally {
@@ -99,12 +99,12 @@ function tellCounts(
     service,
     before,
     wakeUps,
-    benchContext: { figure },
+    context: { figure },
   }: {
     readonly service: PipelineService;
     readonly before: ReturnType<PipelineService['totals']>;
     readonly wakeUps: number;
-    readonly benchContext: BenchContext;
+    readonly context: BenchContext;
   },
 ): void {
   const after = service.totals();
@@ -130,8 +130,8 @@ function tellRatios(
   {
     warm,
     bare,
-    benchContext: { figure },
-  }: { readonly warm: PipelineRun; readonly bare: readonly BareRun[]; readonly benchContext: BenchContext },
+    context: { figure },
+  }: { readonly warm: PipelineRun; readonly bare: readonly BareRun[]; readonly context: BenchContext },
 ): void {
   const bareCpu = bare.reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / bare.length;
   const bareRate = bare.reduce((sum, { perSecond }) => sum + perSecond, 0) / bare.length;

@@ -64,7 +64,7 @@ export async function verifyFiles(
   const verdicts: FileVerdict[] = [];
   for (const file of files) {
     const verdict = await judge(file, (one) => validate({ ...one, certificates: given }), {
-      verifyOptions: options,
+      options,
       trust,
       compare: compareWith,
     });
@@ -133,11 +133,11 @@ async function judge(
   file: string,
   validate: Validate,
   {
-    verifyOptions: { format: wanted, content, at, chain, password },
+    options: { format: wanted, content, at, chain, password },
     trust,
     compare,
   }: {
-    readonly verifyOptions: VerifyOptions;
+    readonly options: VerifyOptions;
     readonly trust: TrustSettings;
     readonly compare: CompareIndependently | undefined;
   },

@@ -124,7 +124,7 @@ function validateTimestamp(
     if (canBeJudged(use, certificate)) checkStrength(use, strengthTime, results);
   }
   if (certificate !== undefined)
-    checkAuthority(token, certificate, { facts, timestampRequest: request, results });
+    checkAuthority(token, certificate, { facts, request, results });
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {
     kind,
@@ -167,11 +167,11 @@ function checkAuthority(
   certificate: Certificate,
   {
     facts,
-    timestampRequest: { trust, at, time, evidenceTime, work },
+    request: { trust, at, time, evidenceTime, work },
     results,
   }: {
     readonly facts: SignatureInfo;
-    readonly timestampRequest: TimestampRequest;
+    readonly request: TimestampRequest;
     readonly results: ResultsBuilder;
   },
 ): void {
@@ -233,7 +233,7 @@ function validateWithinBudget(
     if (!canBeJudged(use, facts.certificate)) continue;
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
   }
-  checkSigner(known, request, { proofsOfExistence: proofs, time: bestTime, work, results });
+  checkSigner(known, request, { proofs, time: bestTime, work, results });
   checkClaimedTime(facts, bestTime, request.at, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
     validateSignature(counter, request, work),
@@ -334,12 +334,12 @@ function checkSigner(
   facts: SignatureInfo,
   { trust, at }: ValidationRequest,
   {
-    proofsOfExistence: { notBefore, evidenceTime },
+    proofs: { notBefore, evidenceTime },
     time,
     work,
     results,
   }: {
-    readonly proofsOfExistence: ProofsOfExistence;
+    readonly proofs: ProofsOfExistence;
     readonly time: number;
     readonly work: WorkBudget;
     readonly results: ResultsBuilder;

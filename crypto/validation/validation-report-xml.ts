@@ -63,7 +63,7 @@ export function validationReportXml(report: ValidationReport, file: ValidationRe
     everySignature.length === 0
       ? [noSignatureXml(report, file, document)]
       : everySignature.map((record, index) =>
-          signatureXml(record, index + 1, { report, validationReportFile: file, documents, objects }),
+          signatureXml(record, index + 1, { report, file, documents, objects }),
         );
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -127,12 +127,12 @@ function signatureXml(
   number: number,
   {
     report,
-    validationReportFile: { at },
+    file: { at },
     documents,
     objects,
   }: {
     readonly report: ValidationReport;
-    readonly validationReportFile: ValidationReportFile;
+    readonly file: ValidationReportFile;
     readonly documents: {
       readonly file: string;
       readonly signed: readonly string[];

@@ -381,7 +381,7 @@ export class Host implements ActorHost {
       } catch (error) {
         this.#cache?.delete(key);
         if (isCached && this.#dependencies.isShared) continue;
-        await this.#supervise(key, stored, { event: stamped, error, messageDelivery: delivery });
+        await this.#supervise(key, stored, { event: stamped, error, delivery });
         throw error;
       }
       if (step === undefined) {
@@ -440,8 +440,8 @@ export class Host implements ActorHost {
     {
       event,
       error,
-      messageDelivery: { id, settles },
-    }: { readonly event: ActorEvent; readonly error: unknown; readonly messageDelivery: MessageDelivery },
+      delivery: { id, settles },
+    }: { readonly event: ActorEvent; readonly error: unknown; readonly delivery: MessageDelivery },
   ): Promise<void> {
     const { supervisor, clock, log } = this.#dependencies;
     const { code, message } = describeFailure(error);

@@ -76,7 +76,7 @@ async function* readChanges(
   for (const { from, below } of times) {
     for await (const rows of rowsIn(store, EXPIRING_VIEW, {
       first: organization,
-      numberRange: { from, below },
+      range: { from, below },
       more: 1,
     })) {
       for (const { key } of rows) known.set(key[2] as number, key[1] as Millis);
@@ -118,7 +118,7 @@ async function* readChanges(
   for (const range of ranges) {
     if (range.from >= range.below) continue;
     const missing = new Set(await kept.orders(range));
-    for await (const rows of rowsIn(store, VIEW, { first: organization, numberRange: range, more: 0 })) {
+    for await (const rows of rowsIn(store, VIEW, { first: organization, range, more: 0 })) {
       for (const { key } of rows) missing.delete(key[1] as number);
       yield rows.map(record);
     }
@@ -132,9 +132,9 @@ async function* rowsIn(
   view: string,
   {
     first,
-    numberRange: { from, below },
+    range: { from, below },
     more,
-  }: { readonly first: string; readonly numberRange: NumberRange; readonly more: number },
+  }: { readonly first: string; readonly range: NumberRange; readonly more: number },
 ): AsyncGenerator<readonly Row[]> {
   for (let after: Row['key'] = [first, from - 0.5]; ; ) {
     const rows = await store.rows({ view, prefix: [first], after, limit: ROWS_PER_READ });

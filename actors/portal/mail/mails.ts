@@ -192,11 +192,11 @@ export async function isAmongFirst(
   store: Pick<ServiceRuntime['store'], 'rows'>,
   id: string,
   {
-    mailContext: { organizationId, createdAt },
+    mail: { organizationId, createdAt },
     phone,
     most,
   }: {
-    readonly mailContext: Pick<MailContext, 'organizationId' | 'createdAt'>;
+    readonly mail: Pick<MailContext, 'organizationId' | 'createdAt'>;
     readonly phone: string;
     readonly most: number;
   },

@@ -159,7 +159,7 @@ export function sendMailHandler({
           const { message } = content;
           if (
             !(await isAmongFirst(store, actor.id, {
-              mailContext: mail.context,
+              mail: mail.context,
               phone: message.phone,
               most: MAX_MESSAGES_PER_DAY,
             }))
@@ -169,7 +169,7 @@ export function sendMailHandler({
           if (
             perDay !== undefined &&
             !(await isAmongFirst(store, actor.id, {
-              mailContext: mail.context,
+              mail: mail.context,
               phone: ALL_PHONES,
               most: perDay,
             }))

@@ -208,13 +208,13 @@ export function evidenceOf(
   origin: RequestOrigin,
   {
     signing,
-    confirmedCodes: { kinds, appSince, passkeySince },
+    confirmed: { kinds, appSince, passkeySince },
     at,
   }: {
     readonly signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset' | 'reading'> & {
       readonly values?: readonly FilledValue[] | undefined;
     };
-    readonly confirmedCodes: ConfirmedCodes;
+    readonly confirmed: ConfirmedCodes;
     readonly at: Millis;
   },
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {

@@ -226,7 +226,7 @@ export class CertificateSigning {
       value: signature.toString('base64'),
       ...evidenceOf(owner, origin, {
         signing: { values: reservation.values, reading },
-        confirmedCodes: { kinds: [] },
+        confirmed: { kinds: [] },
         at: clock.now(),
       }),
       isQuiet: disableNotifications === true,

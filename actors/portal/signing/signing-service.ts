@@ -169,7 +169,7 @@ export class Signing {
     const told = { geolocation, typedName, timeZoneOffset, reading, ...filledIn };
     const { evidence, evidenceSha256 } = evidenceOf(call, origin, {
       signing: told,
-      confirmedCodes: confirmed,
+      confirmed,
       at: clock.now(),
     });
     const message = {
@@ -203,7 +203,7 @@ export class Signing {
     assertRead(call.context, reading);
     const evidence = evidenceOf(call, origin, {
       signing: { reading },
-      confirmedCodes: { kinds: [] },
+      confirmed: { kinds: [] },
       at: clock.now(),
     });
     const { version } = call.context;

@@ -154,7 +154,7 @@ export class TextBlock {
     const { bytes, fields, isWhole } = search;
     for (let at = 0; at < bytes.length; at += 1) if (joined[hit + at] !== bytes[at]) return false;
     if (fields === undefined && isWhole !== true) return true;
-    return fits((place) => joined[place] ?? END, start, { hit, length: bytes.length, textSearch: search });
+    return fits((place) => joined[place] ?? END, start, { hit, length: bytes.length, search });
   }
 }
 

@@ -63,7 +63,7 @@ export function has(text: string, search: TextSearch): boolean {
   const { pattern } = search;
   const codeAt = (place: number): number => text.charCodeAt(place) || END;
   let hit = pattern === '' ? -1 : text.indexOf(pattern);
-  while (hit >= 0 && !fits(codeAt, 0, { hit, length: pattern.length, textSearch: search }))
+  while (hit >= 0 && !fits(codeAt, 0, { hit, length: pattern.length, search }))
     hit = text.indexOf(pattern, hit + 1);
   return hit >= 0;
 }
@@ -75,8 +75,8 @@ export function fits(
   {
     hit,
     length,
-    textSearch: { fields, isWhole },
-  }: { readonly hit: number; readonly length: number; readonly textSearch: TextSearch },
+    search: { fields, isWhole },
+  }: { readonly hit: number; readonly length: number; readonly search: TextSearch },
 ): boolean {
   if (isWhole === true) {
     if (hit > start && codeAt(hit - 1) > MAX_SEPARATOR) return false;

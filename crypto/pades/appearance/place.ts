@@ -274,9 +274,9 @@ export function placeInField(
   appearance: SignatureAppearance,
   {
     field,
-    existingWidget: { dict, reference },
+    widget: { dict, reference },
     isSigned,
-  }: { readonly field: PdfDict; readonly existingWidget: ExistingWidget; readonly isSigned: boolean },
+  }: { readonly field: PdfDict; readonly widget: ExistingWidget; readonly isSigned: boolean },
 ): WidgetPlace {
   const { pdf } = draft;
   const asked = appearance.page === undefined ? undefined : pageAt(pdf, appearance.page);

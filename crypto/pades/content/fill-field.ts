@@ -61,7 +61,7 @@ export function fillField(
     if (chosen !== undefined) body.set('I', `[${options.indexOf(chosen)}]`);
   }
   for (const widget of widgets)
-    drawValue(draft, writer, { fieldObject: widget, type, values: [stored], isSigned });
+    drawValue(draft, writer, { widget, type, values: [stored], isSigned });
 }
 
 /** Writes the appearance of a widget. Returns false for a widget without a place. */
@@ -69,12 +69,12 @@ export function drawValue(
   draft: IncrementalUpdate,
   writer: AppearanceWriter,
   {
-    fieldObject: { dict, reference },
+    widget: { dict, reference },
     type,
     values,
     isSigned,
   }: {
-    readonly fieldObject: FieldObject;
+    readonly widget: FieldObject;
     readonly type: 'Tx' | 'Ch';
     readonly values: readonly string[];
     readonly isSigned: boolean;

@@ -57,7 +57,7 @@ export function settleAppearances(
     const widget = { dict, reference };
     if (type === 'Btn') settleButton(draft, writer, widget);
     else if ((type === 'Tx' || type === 'Ch') && !isFaithful(pdf, dict, type))
-      drawValue(draft, writer, { fieldObject: widget, type, values: valuesOf(pdf, dict), isSigned: false });
+      drawValue(draft, writer, { widget, type, values: valuesOf(pdf, dict), isSigned: false });
   }
   draft.catalog.child('AcroForm').set('NeedAppearances', 'false');
 }

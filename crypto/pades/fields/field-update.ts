@@ -238,7 +238,7 @@ function placeFieldWidget(
   if (widget !== undefined) {
     return appearance === undefined
       ? UNTOUCHED
-      : placeInField(draft, appearance, { field: dict, existingWidget: widget, isSigned });
+      : placeInField(draft, appearance, { field: dict, widget, isSigned });
   }
   // A field does not need a widget, and validators of the earlier signatures may reject a new one.
   if (!isSigned) {

@@ -145,7 +145,7 @@ function clustersOf(text: string, face: ScriptFace, isReversed: boolean): readon
     const part = text.slice(start, starts[starts.indexOf(start) + 1]);
     // Glyph 0 is that of missing characters, which archives forbid.
     if (placed.some(({ glyph }) => glyph === 0)) found.push(...lettersOf(part));
-    else found.push(clusterOf(part, placed, { advance: Math.round(pen * scale), scriptFace: face, scale }));
+    else found.push(clusterOf(part, placed, { advance: Math.round(pen * scale), face, scale }));
   }
   return found;
 }
@@ -155,9 +155,9 @@ function clusterOf(
   placed: readonly PlacedGlyph[],
   {
     advance,
-    scriptFace: { font, name },
+    face: { font, name },
     scale,
-  }: { readonly advance: number; readonly scriptFace: ScriptFace; readonly scale: number },
+  }: { readonly advance: number; readonly face: ScriptFace; readonly scale: number },
 ): Cluster {
   const key = JSON.stringify([name, text, advance, placed.map(({ glyph, x, y }) => [glyph, x, y])]);
   const draw = (): DrawnGlyph => ({

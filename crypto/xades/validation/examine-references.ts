@@ -69,7 +69,7 @@ export function examineReferences(context: ReferenceContext, form: SignatureForm
     if (examined.role !== 'manifest') return examined;
     return {
       ...examined,
-      listed: examineManifests(context, form, { examinedReference: examined, findings, hashes }),
+      listed: examineManifests(context, form, { examined, findings, hashes }),
     };
   });
   return {
@@ -241,11 +241,11 @@ function examineManifests(
   context: ReferenceContext,
   form: SignatureFormat,
   {
-    examinedReference: { data },
+    examined: { data },
     findings,
     hashes,
   }: {
-    readonly examinedReference: ExaminedReference;
+    readonly examined: ExaminedReference;
     readonly findings: Finding[];
     readonly hashes: Set<string>;
   },
