@@ -17,13 +17,17 @@ const MAX_ASKS = 10_000;
 const ASK_TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-/** Errors of a question whose message made no step. */
+const unknown = (what: string) => new Fatal('ask.unknown-actor', `${what} does not exist; create it first.`);
+
+/** Errors of a question to an actor whose message made no step. */
 const UNASKED = {
-  'not-accepted': new Fatal('ask.not-accepted', 'takes no such message in its state.'),
-  'unknown-actor': new Fatal('ask.unknown-actor', 'does not exist; create it first.'),
-  exists: new Fatal('ask.unknown-actor', 'does not exist; create it first.'),
-  taken: new Fatal('ask.taken', 'needs a unique name that another actor holds.'),
-  stopped: new Retryable('ask.stopped', 'is stopped, since it threw too often; restart it.'),
+  'not-accepted': (what: string) =>
+    new Fatal('ask.not-accepted', `${what} takes no such message in its state.`),
+  'unknown-actor': unknown,
+  exists: unknown,
+  taken: (what: string) => new Fatal('ask.taken', `${what} needs a unique name that another actor holds.`),
+  stopped: (what: string) =>
+    new Retryable('ask.stopped', `${what} is stopped, since it threw too often; restart it.`),
 };
 
 export class ActorCalls implements Calls {
@@ -63,7 +67,6 @@ export class ActorCalls implements Calls {
     const message = event as object as ActorEvent;
     const { answers } = actor;
     const answer = Object.hasOwn(answers ?? {}, message?.type) ? answers[message.type] : undefined;
-    const what = `${actor.kind}/${id}`;
     if (answer === undefined)
       throw new Fatal('ask.no-answer', `${actor.kind} has no answer to "${message?.type}" in \`answers\`.`);
     if (this.#asks >= MAX_ASKS)
@@ -83,9 +86,7 @@ export class ActorCalls implements Calls {
               return sent.revision;
             }
             if (sent.reason === 'duplicate') return 0;
-            const { code, message: why } = UNASKED[sent.reason];
-            const Kind = sent.reason === 'stopped' ? Retryable : Fatal;
-            throw new Kind(code, `${what} ${why}`);
+            throw UNASKED[sent.reason](`${actor.kind}/${id}`);
           },
           read: () => this.read(actor, id),
         },

@@ -163,7 +163,8 @@ export class Watch {
           }
           // An actor of this id that has ended is another one.
           if (step.basedOn === 0) early = [];
-          early = [...early.slice(1 - MAX_EARLY), view];
+          early.push(view);
+          if (early.length > MAX_EARLY) early.shift();
           isOver = step.ends === true;
         } catch (error) {
           fail(error);

@@ -136,7 +136,8 @@ type TimestampAnswer = ReturnType<typeof readTimestampResponse>;
 
 /** Reads a TimeStampResp, as `.tsr` files hold it; undefined for other files. A certificate has a third field. */
 function answerIn(file: Source): TimestampAnswer | undefined {
-  if (file.size > MAX_TAIL || file.read(0, Math.min(1, file.size))[0] !== TAG.sequence) return undefined;
+  if (file.size > MAX_TAIL || !beginsWithTwoSequences(file.read(0, Math.min(HEADER_BYTES, file.size))))
+    return undefined;
   const der = file.read(0, file.size);
   try {
     const fields = childrenOf(readElement(der));
@@ -145,6 +146,12 @@ function answerIn(file: Source): TimestampAnswer | undefined {
     if (error instanceof Asn1Error) return undefined;
     throw error;
   }
+}
+
+/** CMS structures begin with the name of a type instead, so that no large signature is read twice. */
+function beginsWithTwoSequences(head: Buffer): boolean {
+  const length = head[1] ?? 0;
+  return head[0] === TAG.sequence && head[length < 0x80 ? 2 : 2 + (length & 0x7f)] === TAG.sequence;
 }
 
 function inspectAnswer(

@@ -123,8 +123,7 @@ function validateTimestamp(
   for (const use of algorithmsOf(token, certificate)) {
     if (canBeJudged(use, certificate)) checkStrength(use, strengthTime, results);
   }
-  if (certificate !== undefined)
-    checkAuthority(token, certificate, { facts, request, results });
+  if (certificate !== undefined) checkAuthority(token, certificate, { facts, request, results });
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {
     kind,

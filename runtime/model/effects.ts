@@ -66,7 +66,6 @@ export interface Effect<Input, Outcome> extends HandledEffect<Outcome> {
 }
 
 const NO_HEARTBEAT = (): void => {};
-const NO_CALLS = {};
 
 /** Defines an effect. The name is stored and never changes. Throws `effect.malformed`. */
 export function defineEffect<
@@ -99,8 +98,23 @@ export function defineEffect<
     run: async (effect, attempt, { calls, clock, log }) => {
       // `signal` is an accessor, which a spread of the attempt would leave out.
       const { key, actor, failures, signal, heartbeat = NO_HEARTBEAT } = attempt;
-      const runtime = (calls?.() ?? NO_CALLS) as Calls;
-      const given = { key, actor, failures, signal, heartbeat, runtime, clock, log };
+      const given: EffectRun = {
+        key,
+        actor,
+        failures,
+        signal,
+        heartbeat,
+        clock,
+        log,
+        get runtime() {
+          if (calls === undefined)
+            throw new Fatal(
+              'effect.malformed',
+              `"${name}" calls actors; a runtime built of parts needs \`calls\`.`,
+            );
+          return calls() as Calls;
+        },
+      };
       return (await run(inputOf(effect), given)) as ActorEvent | null;
     },
     ...(failed && {

@@ -132,14 +132,17 @@ export function participantPredicates({
   // An internationalized domain is found in both of its forms.
   const address = given.includes('@') ? addressKey(given) : given;
   const bare = text.replace(/[\s.\-/()+]/g, '');
+  // An address with other letters is another person's.
+  const inName = { fold: foldText, texts: [text, foldText(address)] };
+  const inAddress = { fold: foldCase, texts: [foldCase(given), foldCase(address)] };
   const places = type === undefined ? Object.values(SEARCHED_FIELDS) : [SEARCHED_FIELDS[type]];
   const isWho = (person: PersonRow) =>
     places.some((place) => {
-      // An address with other letters is another person's.
-      const fold = place === SEARCHED_FIELDS.Email ? foldCase : foldText;
+      const { fold, texts } = place === SEARCHED_FIELDS.Email ? inAddress : inName;
       const value = fold(person[place] ?? '');
-      if (value.includes(fold(given)) || value.includes(fold(address))) return true;
-      if (value.includes('xn--') && foldCase(addressKey(value)).includes(foldCase(address))) return true;
+      if (texts.some((one) => value.includes(one))) return true;
+      if (value.includes('xn--') && foldCase(addressKey(value)).includes(inAddress.texts[1] ?? ''))
+        return true;
       // Numbers are compared without their punctuation.
       return place % 2 === 1 && bare !== '' && value.replace(/[\s.\-/()+]/g, '').includes(bare);
     });

@@ -60,8 +60,7 @@ export function fillField(
     if (dict.get('RV') !== undefined) body.set('RV', 'null');
     if (chosen !== undefined) body.set('I', `[${options.indexOf(chosen)}]`);
   }
-  for (const widget of widgets)
-    drawValue(draft, writer, { widget, type, values: [stored], isSigned });
+  for (const widget of widgets) drawValue(draft, writer, { widget, type, values: [stored], isSigned });
 }
 
 /** Writes the appearance of a widget. Returns false for a widget without a place. */

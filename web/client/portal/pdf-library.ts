@@ -112,13 +112,19 @@ export async function openPdf(
     verbosity: 0,
   });
   // A file that is refused before the worker asks for it leaves a promise of the library without a handler; `opened`
-  // rejects later.
-  const ignore = (event: Event) => event.preventDefault();
-  addEventListener('unhandledrejection', ignore);
+  // rejects later. Of a file that opens, no such promise is the library's.
+  const unhandled: unknown[] = [];
+  const hold = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    unhandled.push(event.reason);
+  };
+  addEventListener('unhandledrejection', hold);
   try {
-    return { pdf, file: await Promise.race([opened.promise, workerFailed]) };
+    const file = await Promise.race([opened.promise, workerFailed]);
+    for (const reason of unhandled) reportError(reason);
+    return { pdf, file };
   } finally {
-    removeEventListener('unhandledrejection', ignore);
+    removeEventListener('unhandledrejection', hold);
   }
 }
 

@@ -76,7 +76,7 @@ export function secondStepPage(
       <>
         {kept !== undefined && <p>{texts.proofText}</p>}
         {request !== undefined && (
-          <PasskeyForm page={page} options={request} {...{ action, formToken }} before={hidden}>
+          <PasskeyForm page={page} options={request} action={action} formToken={formToken} before={hidden}>
             {texts.passkey.use}
           </PasskeyForm>
         )}
@@ -155,7 +155,7 @@ export function enrolmentPage(
       <>
         {isRequired && <p>{texts.required}</p>}
         {creation !== undefined && (
-          <NewPasskeyForm page={page} options={creation} {...{ action, formToken }} />
+          <NewPasskeyForm page={page} options={creation} action={action} formToken={formToken} />
         )}
         <p>{texts.enrolText}</p>
         <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.qr}>
