@@ -26,8 +26,8 @@ import { isOffScreen } from './validation/field-drawing.ts';
 const MAX_EACH = 5;
 /** Most characters of the name of a field. */
 const MAX_NAME = 100;
-/** Steps for one file; the largest forms take about half a second. */
-const MAX_STEPS = 50_000;
+/** Steps for one file: all but the largest forms are examined whole, and those end after some 25 ms. */
+const MAX_STEPS = 10_000;
 const STEPS_PER_OBJECT = 5;
 
 const MEANINGS: { readonly [code in SigningWarningCode]: (object: string) => string } = {
