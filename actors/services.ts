@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import {
   type BuiltRuntime,
   buildRuntime,
+  type Clock,
   DeferredSystem,
   describeFailure,
   migrateStore,
@@ -41,6 +42,13 @@ export interface ServicesOptions {
   readonly onLost?: ((why: string) => void) | undefined;
 }
 
+interface ServicesBase extends Omit<ServiceRuntime, 'system'> {
+  /** The same faults as text, for the pool's threads. */
+  readonly faultsText: string;
+  /** Receives the events of jobs, for metrics. */
+  readonly observer?: BatchObserver;
+}
+
 export class Services {
   readonly #all: readonly HostedService[];
 
@@ -65,40 +73,12 @@ export class Services {
   }
 
   /** Opens the services and recovers the last run. They answer requests from here on; nothing is begun before `start`. */
-  static async open(
-    options: ServicesOptions,
-    given: Omit<ServiceRuntime, 'system'> & {
-      /** The same faults as text, for the pool's threads. */
-      readonly faultsText: string;
-      /** Receives the events of jobs, for metrics. */
-      readonly observer?: BatchObserver;
-    },
-  ): Promise<Services> {
+  static async open(options: ServicesOptions, given: ServicesBase): Promise<Services> {
     const { store, clock, ids, log, faults, faultsText, observer } = given;
-    const { layout, threads, maxConcurrency } = options.batch;
+    const { layout } = options.batch;
     const { shards = 1 } = options;
     createStorageFolders(layout, []);
-    const pool = new SigningPool({
-      // Without a portal, jobs in flight are the only tasks.
-      threads: options.portal === undefined ? Math.min(threads, maxConcurrency) : threads,
-      clock,
-      log,
-      ...(options.batch.taskTimeout !== undefined && { deadlineMs: options.batch.taskTimeout }),
-      // The portal uses the profiles of the batch service, and adds its own if none of them signs locally.
-      ...poolOptions(
-        { ...options.batch, profiles: options.portal?.profiles ?? options.batch.profiles },
-        {
-          processing: layout.processing,
-          allProcessing: layout.allProcessing,
-          output: layout.output,
-          publishesElsewhere: options.batch.objects !== undefined,
-          error: layout.error,
-          lease: store.nodes?.deadline.memory,
-          clock: store.nodes?.clock.memory,
-          faults: faultsText,
-        },
-      ),
-    });
+    const pool = createPool(options, given);
     // The services are built first: the runtime needs their handlers.
     const system = new DeferredSystem();
     const common: ServiceRuntime = { system, store, clock, ids, log, faults };
@@ -113,11 +93,7 @@ export class Services {
     const history = options.history && createHistory(options.history, common, ACTOR_KINDS, RESTING_STATES);
     const singletons = new Singletons(common);
     // Before the first step, so that none is missed.
-    if (history !== undefined) {
-      await singletons.run('history', () => history.start());
-      // The node that runs it may be ending.
-      while (await history.isRecordedAsStopped()) await clock.sleep(HISTORY_RETRY_MS);
-    }
+    if (history !== undefined) await startHistory(history, singletons, clock);
     // Before the runtime starts: migrates actors that an earlier version stored.
     const { migrated, rearmed } = await migrateStore(store, shardModule.definitions, {
       log,
@@ -204,8 +180,40 @@ export class Services {
   }
 }
 
+function createPool({ batch, portal }: ServicesOptions, given: ServicesBase): SigningPool {
+  const { store, clock, log, faultsText } = given;
+  const { layout, threads, maxConcurrency, taskTimeout } = batch;
+  return new SigningPool({
+    // Without a portal, jobs in flight are the only tasks.
+    threads: portal === undefined ? Math.min(threads, maxConcurrency) : threads,
+    clock,
+    log,
+    ...(taskTimeout !== undefined && { deadlineMs: taskTimeout }),
+    // The portal uses the profiles of the batch service, and adds its own if none of them signs locally.
+    ...poolOptions(
+      { ...batch, profiles: portal?.profiles ?? batch.profiles },
+      {
+        processing: layout.processing,
+        allProcessing: layout.allProcessing,
+        output: layout.output,
+        publishesElsewhere: batch.objects !== undefined,
+        error: layout.error,
+        lease: store.nodes?.deadline.memory,
+        clock: store.nodes?.clock.memory,
+        faults: faultsText,
+      },
+    ),
+  });
+}
+
 /** Milliseconds between two reads of the record of the last stop. */
 const HISTORY_RETRY_MS = 100;
+
+async function startHistory(history: History, singletons: Singletons, clock: Clock): Promise<void> {
+  await singletons.run('history', () => history.start());
+  // The node that runs it may be ending.
+  while (await history.isRecordedAsStopped()) await clock.sleep(HISTORY_RETRY_MS);
+}
 
 /** Each node has its own record. */
 function crashJournalName(node: string | undefined): string {

@@ -1,32 +1,17 @@
 /**
- * Builds the batch service from store, actors, pool, pipeline and folders, and defines their start and stop order.
+ * The batch service: store, actors, pool, pipeline and folders, and their start and stop order.
  * Source: docs/batch-values.md §7.
  */
-import { type Clock, Retryable, type Step } from '@sealwright/runtime';
-import type { ValidationReport } from '@sealwright/signatures';
-import type { ProfileView } from '../../contracts/batch/statistics.ts';
+import type { BuiltRuntime, Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
-import type { FolderName } from '../../machines/ids.ts';
-import { Refusal } from '../../machines/refusals.ts';
-import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
+import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { CertificateChecks } from '../shared/certificate-checks.ts';
-import { DiskSync } from '../shared/disk-sync.ts';
-import { OrderNumbers } from '../shared/order-numbers.ts';
-import { type Profile, Profiles } from '../shared/profiles.ts';
-import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
-import { StepWaits } from '../shared/step-waits.ts';
-import { uploadName } from '../shared/storage-layout.ts';
-import { SparseIndexes } from '../shared/tables/sparse-index.ts';
-import { AccessKeys } from './access/access-keys.ts';
-import { EndedSessions } from './access/ended-sessions.ts';
-import { UsedAnswers } from './access/used-answers.ts';
-import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
+import type { BatchOptions } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
+import { FileValidations } from './file-validations.ts';
 import { FolderService } from './folders/folder-control.ts';
-import { FolderIntake } from './folders/folder-intake.ts';
-import { Folders } from './folders/folders.ts';
 import {
   authoritiesProbe,
   databaseProbe,
@@ -38,130 +23,21 @@ import {
   shardsProbe,
 } from './health-probes.ts';
 import { InspectionService } from './inspection.ts';
-import { EventLog } from './job-records/events.ts';
-import { type BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { BulkService } from './jobs/bulk-jobs.ts';
 import { InputSweep } from './jobs/input-sweep.ts';
-import { JobColumns } from './jobs/job-columns.ts';
-import { JobFactory } from './jobs/job-factory.ts';
 import { JobRetention } from './jobs/job-retention.ts';
-import { JobUploads } from './jobs/job-uploads.ts';
-import { JobService } from './jobs/jobs.ts';
-import { StatisticsService } from './jobs/statistics.ts';
-import { UploadKeys } from './jobs/upload-keys.ts';
-import { type Upload, Uploads } from './jobs/uploads.ts';
-import { BucketOriginals } from './objects/bucket-originals.ts';
-import { JobObjects } from './objects/job-objects.ts';
+import type { JobService } from './jobs/jobs.ts';
 import { type BatchObserver, NO_OBSERVER, notifyObserver, observeStep } from './observer.ts';
-import { OperationService, operateHandler } from './operations.ts';
-import { Authorities } from './pipeline/authorities.ts';
+import { operateHandler } from './operations.ts';
 import { degraded, HealthModel } from './pipeline/health.ts';
-import { InputWaits } from './pipeline/input-waits.ts';
-import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
-import { RemotePoll } from './pipeline/remote-poll.ts';
-import { StorageMonitor, storageFolders } from './pipeline/storage-monitor.ts';
-import { recover, recoveryEvent } from './recovery.ts';
+import { ProfileViews } from './profile-views.ts';
+import { type RecoveryReport, recover, recoveryEvent } from './recovery.ts';
 import { definitions } from './registry.ts';
-import { RemoteSigning } from './remote/remote-signing.ts';
-import { JobWebhooks } from './webhooks/job-webhooks.ts';
+import { type BatchWiring, createWiring } from './wiring.ts';
 
-/** Validates uploaded files: writes them under a temporary name, validates them in the pool and removes them. */
-class FileValidations {
-  constructor(
-    private readonly uploads: Pick<Uploads, 'open'>,
-    private readonly pool: Pick<SigningPool, 'run'>,
-    private readonly clock: Pick<Clock, 'now'>,
-  ) {}
-
-  /** Refusals: `job.path-too-long`. */
-  open(fileName: string): Promise<Upload> {
-    return this.uploads.open(fileName, false);
-  }
-
-  /**
-   * Resolves with the report, and its XML form of ETSI TS 119 102-2. The caller aborts the upload afterwards. Refusals:
-   * `upload.format-unsupported` for a file that cannot be read, `service.busy`.
-   */
-  async validate(
-    upload: Upload,
-    {
-      fileName,
-      files,
-      format,
-      password,
-      certificates,
-    }: {
-      readonly fileName: string;
-      /** Files in the upload: the signed file, then the content of a detached signature. */
-      readonly files: readonly { readonly name: string; readonly length: number }[];
-      readonly format: ValidationReport['format'] | undefined;
-      /** Opens the file when it is an encrypted PDF; never stored. */
-      readonly password?: string | undefined;
-      /** PEM of certificates that the file may lack. */
-      readonly certificates?: string | undefined;
-    },
-  ): Promise<{ readonly report: ValidationReport; readonly xml: string }> {
-    const { pool, clock } = this;
-    const answer = await pool.run({
-      task: 'validate',
-      documentId: 'validation',
-      path: uploadName(upload.path),
-      fileName,
-      ...(files.length > 1 && { files }),
-      format: format ?? null,
-      ...(password !== undefined && { password }),
-      ...(certificates !== undefined && { certificates }),
-      at: clock.now(),
-    });
-    if (answer.ok) return answer.result;
-    if (answer.code.startsWith('pool.')) throw new Retryable('service.busy', answer.message);
-    throw new Refusal('upload.format-unsupported', answer.message, { errors: { file: [answer.message] } });
-  }
-}
-
-/** API views of the signing profiles. Source: docs/batch-values.md §15. */
-class ProfileViews {
-  constructor(private readonly profiles: Profiles) {}
-
-  /** In the order of the configuration. */
-  list(): readonly ProfileView[] {
-    const unnamed = this.profiles.find(undefined)?.name;
-    return this.profiles.all.map((profile) => ({
-      name: profile.name,
-      format: profile.format ?? null,
-      method: profile.method,
-      verify: profile.verify,
-      encrypt: profile.encrypt,
-      validateCertificate: profile.method === 'Local' && profile.validateCertificate === true,
-      certificate: certificateOf(profile),
-      default: profile.name === unnamed,
-    }));
-  }
-}
-
-/** The certificate of a local profile; null for a remote one, whose participants bring their own. */
-function certificateOf(profile: Profile): ProfileView['certificate'] {
-  if (profile.method !== 'Local' || profile.facts === undefined) return null;
-  const { source, subject, thumbprint, notAfter } = profile.facts;
-  return { source, subject, thumbprint, notAfter };
-}
-
-function quietTimes(folders: BatchOptions['folders']): ReadonlyMap<FolderName, number> {
-  return new Map(
-    folders.flatMap(({ name, settings: { stability } }) =>
-      stability.quietMs === undefined ? [] : [[name, stability.quietMs] as const],
-    ),
-  );
-}
-
-/** Requests that wait for the ends of jobs; further ones are answered at once. */
-const MAX_WAITING = 1000;
 /** Interval at which a stop checks for jobs in flight, milliseconds. */
 const DRAIN_CHECK_MS = 20;
-
-/** The batch service, opened. `inspection` inspects the actors of all services of the runtime. */
-export type Batch = Awaited<ReturnType<Awaited<ReturnType<typeof planBatch>>['open']>>;
 
 /** Builds the service; the runtime it works on is created from the plan. */
 export async function planBatch(
@@ -169,207 +45,217 @@ export async function planBatch(
   service: ServiceRuntime,
   pool: SigningPool,
   observer: BatchObserver = NO_OBSERVER,
-) {
-  const { system, store, clock, ids, log } = service;
-  const { layout } = options;
-  const { portal, ...remoteOptions }: NonNullable<BatchOptions['remote']> = options.remote ?? REMOTE_DEFAULTS;
-  const counts = new JobCounts(await store.counters('jobs/'));
-  const objects = options.objects && new JobObjects(options.objects, service, layout);
-  const originals = options.inputBuckets && new BucketOriginals(options.inputBuckets, ids, layout.processing);
-  const runtime: BatchRuntime = { ...service, counts, objects, originals };
-  const disk = new DiskSync();
-  const profiles = new Profiles(options.profiles);
-  const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
-  const remote = new RemoteSigning({
-    runtime,
-    portal,
-    configured: profiles,
-    observer,
-    timeout: remoteOptions.timeout,
-  });
-  const storage = new StorageMonitor(runtime, storageFolders(layout), () => pipeline.wake());
-  const indexes = new SparseIndexes(store);
-  const webhooks = new JobWebhooks(options.webhooks ?? [], runtime, observer, indexes);
-  const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
-  const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
-  const events = new EventLog(runtime, indexes);
-  const inputWaits = new InputWaits(service, originals, () => pipeline.wake(), quietTimes(options.folders));
-  const authorities = new Authorities(runtime, profiles, options.trust, () => pipeline.wake());
-  const pipeline: Pipeline = new Pipeline({
-    runtime,
-    remote,
-    storage,
-    maxConcurrency: options.maxConcurrency,
-    pollEvery: options.pollEvery,
-    outages: inputWaits,
-    authorities,
-  });
-  remote.onChange(() => pipeline.wake());
-  const remotePoll = new RemotePoll({ runtime, pipeline, remote, layout, options: remoteOptions });
-  const uploads = new Uploads(layout.input, ids, disk, objects);
-  const maker = new JobFactory(runtime, order, webhooks.areConfigured);
-  const waits = new StepWaits(clock, MAX_WAITING);
-  const keys = new UploadKeys(runtime);
-  const columns = new JobColumns(store, counts, { root: layout.root, ids, clock });
-  const jobs = new JobService({
-    runtime,
-    columns,
-    waits,
-    maker,
-    profiles,
-    layout,
-    uploads: new JobUploads({ runtime, maker, profiles, uploads, uploadKeys: keys, secrets }),
-  });
-  const intake = new FolderIntake(runtime, maker, jobs.uploads);
-  const operations = new OperationService(runtime, jobs, indexes);
-  const statistics = new StatisticsService(runtime);
-  const folders = new Folders(options.folders, runtime, intake);
-  const access = {
-    keys: new AccessKeys(service),
-    ended: new EndedSessions(service),
-    used: new UsedAnswers(service),
-  };
-  const observers = [
-    (step: Step, _isOwn: boolean) => counts.move(step.counters),
-    (step: Step) => indexes.observe(step),
-    (step: Step) => access.keys.observe(step),
-    (step: Step) => access.ended.observe(step),
-  ];
+): Promise<ServicePlan<Batch>> {
+  const parts = await createWiring(options, service, observer);
+  const { runtime, indexes, access } = parts;
+  let opened: Batch | undefined;
   return {
     definitions,
-    handlers: {
-      ...jobHandlers({
-        pool,
-        clock,
-        log,
-        disk,
-        storage,
-        layout,
-        objects,
-        originals,
-        remote,
-        events,
-        secrets,
-        certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
-        authorities,
-        enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
-        outputCollision: options.outputCollision,
-      }),
-      callJobWebhook: webhooks.handlers.callJobWebhook,
-      operate: operateHandler(operations),
-    },
+    handlers: handlersOf(parts, pool),
     observe(step, isOwn) {
-      for (const observe of observers) observe(step, isOwn);
+      runtime.counts.move(step.counters);
+      indexes.observe(step);
+      access.keys.observe(step);
+      access.ended.observe(step);
+      opened?.observe(step, isOwn);
     },
     async open(host) {
-      await store.nodes?.countersInOrder('jobs/', (counters) => {
-        counts.reset(counters);
-        columns.reset();
-      });
-      await access.keys.open(options.fromFiles?.keys ?? []);
-      await access.ended.open(options.fromFiles?.ended ?? []);
-      const recovery = await recover(runtime, layout);
-      await objects?.moveAllErrors();
-      if (recovery.failed + recovery.orphans > 0) await events.record(recoveryEvent(recovery, clock.now()));
-      const health = new HealthModel();
-      health.add(
-        databaseProbe(store, system),
-        shardsProbe(() => host.stats().shards),
-        storage.probe,
-        foldersProbe(folders),
-        () => [licenseCheck(options.license)],
-        () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
-        profilesProbe(profiles, clock, options.keyTrouble),
-        authoritiesProbe(authorities),
-        remoteProbe(remote, counts),
-        poolProbe(pool),
-      );
-      const inspection = new InspectionService(runtime, host, pool, events);
-      observers.push((step, isOwn) => {
-        // Each node counts its own work in its metrics.
-        if (isOwn) notifyObserver(observer, step);
-        jobs.observe(step);
-        statistics.observe(step);
-        inputWaits.observe(step);
-        observeStep(step, pipeline, folders, isOwn);
-      });
-      const retention = new JobRetention(runtime, events, options.keepJobs);
-      const sweep = objects && new InputSweep(runtime, objects);
-      const singletons = new Singletons(runtime);
-      return {
-        access,
-        jobs,
-        operations,
-        retention,
-        statistics,
-        events,
-        health,
-        inspection,
-        recovery,
-        webhooks: webhooks.deliveries,
-        bulk: new BulkService(runtime, jobs, events),
-        profiles: new ProfileViews(profiles),
-        pipeline: new PipelineService(runtime, options.maxConcurrency, storage),
-        folders: new FolderService(clock, folders, intake, events),
-        validation: new FileValidations(uploads, pool, clock),
-
-        /** Starts watching folders and claiming jobs. */
-        async start(): Promise<void> {
-          await storage.start();
-          await singletons.run('folders', () => folders.start());
-          await pipeline.start();
-          await singletons.run('remote-poll', () => remotePoll.start());
-          await singletons.run('retention', () => retention.start());
-          void columns.prepare().then(() => columns.kept?.keepAtIntervals());
-          if (sweep) await singletons.run('input-sweep', () => sweep.start());
-        },
-
-        /** True while the pipeline claims nothing. */
-        get paused(): boolean {
-          return pipeline.paused;
-        },
-
-        /** Jobs in any of these states; all when undefined. */
-        count(states?: readonly JobState[]): number {
-          return counts.count(states);
-        },
-
-        /** Jobs in Processing or Verifying. */
-        inFlight(): number {
-          return counts.inFlight();
-        },
-
-        /** Stops accepting work; waits up to `grace` milliseconds for jobs in flight. */
-        async drain(grace: number): Promise<void> {
-          const until = clock.elapsed() + grace;
-          for (const waiting of [waits, inspection.changes]) waiting.stop();
-          await singletons.stop();
-          inputWaits.stop();
-          authorities.stop();
-          const quiet = Promise.all([
-            folders.stop(),
-            pipeline.stop(),
-            remotePoll.stop(),
-            retention.stop(),
-            sweep?.stop(),
-            storage.stop(),
-            columns.kept?.keep(),
-          ]);
-          // The deadline also ends a call to a slow portal.
-          let stopWaiting = () => {};
-          const deadline = new Promise<void>((resolve) => {
-            stopWaiting = clock.after(grace, resolve);
-          });
-          await Promise.race([quiet, deadline]);
-          stopWaiting();
-          columns.close();
-          await singletons.release();
-          webhooks.close();
-          // Jobs that wait for disk space are not awaited.
-          while (pipeline.working() > 0 && storage.held === null && clock.elapsed() < until)
-            await clock.sleep(DRAIN_CHECK_MS);
-        },
-      };
+      const recovery = await recoverParts(parts);
+      opened = new Batch(parts, { host, pool, recovery });
+      return opened;
     },
-  } satisfies ServicePlan;
+  };
+}
+
+function handlersOf(parts: BatchWiring, pool: SigningPool): ServicePlan['handlers'] {
+  const { options, runtime, claims, webhooks } = parts;
+  return {
+    ...jobHandlers({
+      pool,
+      clock: runtime.clock,
+      log: runtime.log,
+      disk: parts.disk,
+      storage: claims.storage,
+      layout: options.layout,
+      objects: runtime.objects,
+      originals: runtime.originals,
+      remote: claims.remote,
+      events: parts.events,
+      secrets: parts.secrets,
+      certificates: new CertificateChecks(runtime, parts.profiles, options.trust, 'operator'),
+      authorities: claims.authorities,
+      enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
+      outputCollision: options.outputCollision,
+    }),
+    callJobWebhook: webhooks.handlers.callJobWebhook,
+    operate: operateHandler(parts.jobs.operations),
+  };
+}
+
+/** Recovers the last run. */
+async function recoverParts({
+  options,
+  runtime,
+  access,
+  jobs,
+  events,
+}: BatchWiring): Promise<RecoveryReport> {
+  await runtime.store.nodes?.countersInOrder('jobs/', (counters) => {
+    runtime.counts.reset(counters);
+    jobs.columns.reset();
+  });
+  await access.keys.open(options.fromFiles?.keys ?? []);
+  await access.ended.open(options.fromFiles?.ended ?? []);
+  const recovery = await recover(runtime, options.layout);
+  await runtime.objects?.moveAllErrors();
+  if (recovery.failed + recovery.orphans > 0)
+    await events.record(recoveryEvent(recovery, runtime.clock.now()));
+  return recovery;
+}
+
+/** The batch service, opened. */
+export class Batch implements HostedService {
+  readonly #parts: BatchWiring;
+  readonly #singletons: Singletons;
+  readonly #sweep: InputSweep | undefined;
+
+  readonly access: BatchWiring['access'];
+  readonly events: BatchWiring['events'];
+  readonly jobs: JobService;
+  readonly operations: BatchWiring['jobs']['operations'];
+  readonly statistics: BatchWiring['jobs']['statistics'];
+  readonly webhooks: BatchWiring['webhooks']['deliveries'];
+  readonly bulk: BulkService;
+  readonly retention: JobRetention;
+  readonly profiles: ProfileViews;
+  readonly pipeline: PipelineService;
+  readonly folders: FolderService;
+  readonly validation: FileValidations;
+  readonly health: HealthModel;
+  /** Inspects the actors of all services of the runtime. */
+  readonly inspection: InspectionService;
+  readonly recovery: RecoveryReport;
+
+  constructor(
+    parts: BatchWiring,
+    {
+      host,
+      pool,
+      recovery,
+    }: { readonly host: BuiltRuntime; readonly pool: SigningPool; readonly recovery: RecoveryReport },
+  ) {
+    const { options, runtime, claims, jobs, events } = parts;
+    this.#parts = parts;
+    this.#singletons = new Singletons(runtime);
+    this.#sweep = runtime.objects && new InputSweep(runtime, runtime.objects);
+    this.access = parts.access;
+    this.events = events;
+    this.jobs = jobs.service;
+    this.operations = jobs.operations;
+    this.statistics = jobs.statistics;
+    this.webhooks = parts.webhooks.deliveries;
+    this.bulk = new BulkService(runtime, jobs.service, events);
+    this.retention = new JobRetention(runtime, events, options.keepJobs);
+    this.profiles = new ProfileViews(parts.profiles);
+    this.pipeline = new PipelineService(runtime, options.maxConcurrency, claims.storage);
+    this.folders = new FolderService(runtime.clock, parts.folders, parts.intake, events);
+    this.validation = new FileValidations(jobs.files, pool, runtime.clock);
+    this.health = healthOf(parts, host, pool);
+    this.inspection = new InspectionService(runtime, host, pool, events);
+    this.recovery = recovery;
+  }
+
+  /** Sees each committed step; see `ServicePlan.observe`. */
+  observe(step: Step, isOwn: boolean): void {
+    const { observer, jobs, claims, folders } = this.#parts;
+    // Each node counts its own work in its metrics.
+    if (isOwn) notifyObserver(observer, step);
+    jobs.service.observe(step);
+    jobs.statistics.observe(step);
+    claims.inputWaits.observe(step);
+    observeStep(step, claims.pipeline, folders, isOwn);
+  }
+
+  /** Starts watching folders and claiming jobs. */
+  async start(): Promise<void> {
+    const { claims, folders, jobs } = this.#parts;
+    await claims.storage.start();
+    await this.#singletons.run('folders', () => folders.start());
+    await claims.pipeline.start();
+    await this.#singletons.run('remote-poll', () => claims.remotePoll.start());
+    await this.#singletons.run('retention', () => this.retention.start());
+    void jobs.columns.prepare().then(() => jobs.columns.kept?.keepAtIntervals());
+    const sweep = this.#sweep;
+    if (sweep) await this.#singletons.run('input-sweep', () => sweep.start());
+  }
+
+  /** True while the pipeline claims nothing. */
+  get paused(): boolean {
+    return this.#parts.claims.pipeline.paused;
+  }
+
+  /** Jobs in any of these states; all when undefined. */
+  count(states?: readonly JobState[]): number {
+    return this.#parts.runtime.counts.count(states);
+  }
+
+  /** Jobs in Processing or Verifying. */
+  inFlight(): number {
+    return this.#parts.runtime.counts.inFlight();
+  }
+
+  /** Stops accepting work; waits up to `grace` milliseconds for jobs in flight. */
+  async drain(grace: number): Promise<void> {
+    const { runtime, claims, jobs, webhooks } = this.#parts;
+    const { clock } = runtime;
+    const until = clock.elapsed() + grace;
+    for (const waiting of [jobs.waits, this.inspection.changes]) waiting.stop();
+    await this.#singletons.stop();
+    claims.inputWaits.stop();
+    claims.authorities.stop();
+    // The deadline also ends a call to a slow portal.
+    let stopWaiting = () => {};
+    const deadline = new Promise<void>((resolve) => {
+      stopWaiting = clock.after(grace, resolve);
+    });
+    await Promise.race([this.#stopParts(), deadline]);
+    stopWaiting();
+    jobs.columns.close();
+    await this.#singletons.release();
+    webhooks.close();
+    // Jobs that wait for disk space are not awaited.
+    while (claims.pipeline.working() > 0 && claims.storage.held === null && clock.elapsed() < until)
+      await clock.sleep(DRAIN_CHECK_MS);
+  }
+
+  async #stopParts(): Promise<void> {
+    const { claims, folders, jobs } = this.#parts;
+    await Promise.all([
+      folders.stop(),
+      claims.pipeline.stop(),
+      claims.remotePoll.stop(),
+      this.retention.stop(),
+      this.#sweep?.stop(),
+      claims.storage.stop(),
+      jobs.columns.kept?.keep(),
+    ]);
+  }
+}
+
+function healthOf(parts: BatchWiring, host: BuiltRuntime, pool: SigningPool): HealthModel {
+  const { options, runtime, claims, profiles, folders } = parts;
+  const health = new HealthModel();
+  health.add(
+    databaseProbe(runtime.store, runtime.system),
+    shardsProbe(() => host.stats().shards),
+    claims.storage.probe,
+    foldersProbe(folders),
+    () => [licenseCheck(options.license)],
+    () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
+    profilesProbe(profiles, runtime.clock, options.keyTrouble),
+    authoritiesProbe(claims.authorities),
+    remoteProbe(claims.remote, runtime.counts),
+    poolProbe(pool),
+  );
+  return health;
 }
