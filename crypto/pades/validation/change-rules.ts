@@ -98,6 +98,12 @@ export const CHANGE_KINDS = {
   },
   /** The values of the fields once more, for programs that draw the form from a description of its own. */
   'form-data': {
+    decisions: WARN_EXCEPT_1,
+    finding: ['pdf.form-data', 'The form stores its values twice (XFA), and both were filled in alike.'],
+    clause: '12.7.8',
+  },
+  /** Values of that kind that are not proven to be those of the fields. */
+  'form-data-open': {
     decisions: OPEN_EXCEPT_1,
     finding: [
       'pdf.form-data',
@@ -196,7 +202,7 @@ export type Place =
  * | read-only | the flag ReadOnly is added, no other changes                                  |
  * | seen      | flags of an annotation, when what is seen stays                               |
  * | drawn     | by who draws the field before and after, and from what                        |
- * | data      | the part with the values, beside another value                                |
+ * | data      | the part with the values, each of which is that of the field of its name      |
  * | style     | `drawn`, beside another value                                                 |
  * | signing   | a signature that covers this revision, with an appearance that hides nothing  |
  * | look      | lines and boxes that hide nothing, of the kind of the comment                 |
@@ -276,7 +282,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('form', 'Fields', 'part', { yields: [], clause: '12.7.3' }),
   rule('form', 'SigFlags', 'flags', { yields: ['upkeep', 'metadata'], clause: '12.7.3' }),
   rule('form', 'DA NeedAppearances', 'drawn', { yields: ['setting', 'redrawn'], clause: '12.7.4.3' }),
-  rule('form', 'XFA', 'data', { yields: ['form-data'], clause: '12.7.8' }),
+  rule('form', 'XFA', 'data', { yields: ['form-data', 'form-data-open'], clause: '12.7.8' }),
   rule('form', 'DR', 'part', { yields: [], clause: '12.7.3' }),
   rule('new form', 'Fields DR', 'part', { yields: [], clause: '12.7.3' }),
   rule('new form', 'SigFlags DA Q NeedAppearances', 'drawn', { yields: ['upkeep'], clause: '12.7.3' }),

@@ -4,7 +4,6 @@ import {
   asName,
   asReference,
   asString,
-  asText,
   type ByteSlice,
   entriesOf,
   equalValues,
@@ -19,8 +18,9 @@ import { type Change, forbidden } from './change-policy.ts';
 import type { ChangeKind } from './change-rules.ts';
 import { changedBelow, entryChanges } from './compared-entries.ts';
 import { changedField, valuedFields } from './field-changes.ts';
+import { formDataChanges } from './form-data.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
-import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
+import type { ObjectComparison } from './object-comparison.ts';
 import { redrawnFields } from './redrawn-fields.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
@@ -52,7 +52,7 @@ export function formChanges(
     return { changes, widgets: new Set() };
   }
   const valued = valuedFields(pair, survey);
-  changes.push(...changedForm(pair, survey, valued.size > 0, { before, after }));
+  changes.push(...changedForm(pair, survey, valued, { before, after }));
   const unlisted = unlistedSignatures(pair, survey, before, after);
   for (const { name } of unlisted.values())
     changes.push({ kind: 'unlisted', description: `took the signed field ${name} out of the form` });
@@ -127,11 +127,11 @@ function unlistedSignatures(
   return found;
 }
 
-/** @param hasNewValues true when a field has another value */
+/** @param valued names of the fields whose value changed */
 function changedForm(
   pair: ObjectComparison,
   survey: DocumentSurvey,
-  hasNewValues: boolean,
+  valued: ReadonlySet<string>,
   { before, after }: FormPair,
 ): readonly Change[] {
   const compared = {
@@ -144,7 +144,9 @@ function changedForm(
   return entryChanges(compared, ({ judged }, keys) => {
     if (judged === 'part')
       return keys.includes('DR') ? changedResources(pair, survey, before?.get('DR'), after.get('DR')) : [];
-    return keys.map((key) => changedSetting(pair, key, hasNewValues, { before, after }));
+    if (judged === 'data')
+      return formDataChanges(pair, survey, valued, { before: before?.get('XFA'), after: after.get('XFA') });
+    return keys.map((key) => changedSetting(pair, key, valued.size > 0, { before, after }));
   });
 }
 
@@ -160,10 +162,6 @@ function changedSetting(
   { before, after }: FormPair,
 ): Change {
   const description = `changed /${key} of the form`;
-  if (key === 'XFA') {
-    const isHonest = hasNewValues && changesOnlyData(pair, before?.get(key), after.get(key));
-    return isHonest ? { kind: 'form-data', description } : forbidden(description);
-  }
   const now = pair.after.pdf.resolve(after.get(key));
   if (key === 'SigFlags') {
     const old = asInteger(pair.before.pdf.resolve(before?.get(key))) ?? 0;
@@ -184,28 +182,6 @@ function changedSetting(
   // Whether a field is drawn with it is told of each field.
   const isAdded = before.get(key) === undefined && asString(now) !== undefined;
   return isAdded ? { kind: 'setting', description } : forbidden(description);
-}
-
-/** True when of the parts of a form that is described once more (12.7.8), only the one with the values differs. */
-function changesOnlyData(
-  pair: ObjectComparison,
-  before: ByteSlice | undefined,
-  after: ByteSlice | undefined,
-): boolean {
-  const { pdf } = pair.after;
-  const old = [...items(pair.before.pdf.resolve(before))];
-  const now = [...items(pdf.resolve(after))];
-  return (
-    old.length > 0 &&
-    old.length === now.length &&
-    old.every((part, at) => {
-      const isData = at % 2 === 1 && asText(old[at - 1] ?? part) === 'datasets';
-      if (isData) return pdf.stream(now[at]) !== undefined && pdf.dict(now[at])?.get('Subtype') === undefined;
-      const numbers = referencesIn(part);
-      const below = changedObjectsBelow(pair, [{ numbers, place: '' }], () => false);
-      return equalValues(part, now[at]) && below.length === 0;
-    })
-  );
 }
 
 const NO_REDRAWING = forbidden('asked viewers to draw all fields anew');

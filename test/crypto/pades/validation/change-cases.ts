@@ -136,7 +136,7 @@ function documentOf(isLocked: boolean, isShared: boolean): Buffer {
   put(INFORMATION, '<< /Title (Pay) /Producer (one) >>');
   put(METADATA, xmp('Pay'));
   put(TEMPLATE, stream('', '<template/>'));
-  put(DATA, stream('', '<datasets/>'));
+  put(DATA, formData({}));
   const twice = `/XFA [(template) ${TEMPLATE} 0 R (datasets) ${DATA} 0 R]`;
   put(FORM, `<< /Fields [${listed(FIELDS)}] ${twice} /DR << /Font << /F1 3 0 R >> >> >>`);
   put(PAGE, (objects.get(PAGE) ?? '').replace(/\/Annots \[[^\]]*\]/, `/Annots [${listed(ANNOTATIONS)}]`));
@@ -164,6 +164,20 @@ function withEntry(pdf: Buffer, number: number, key: string, value: string): rea
   const entry = value === '' ? '' : `/${key} ${value}`;
   return [number, found.test(body) ? body.replace(found, entry) : body.replace('<<', `<< ${entry}`)];
 }
+
+/** The values of a form once more, as its description has them (XFA): those of text fields, by their names. */
+const formData = (values: Readonly<Record<string, string>>, more = ''): string =>
+  stream(
+    '',
+    `<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data>${Object.entries({
+      Open: 'x',
+      Name: 'x',
+      Agree: '',
+      ...values,
+    })
+      .map(([name, value]) => `<${name}>${value}</${name}>`)
+      .join('\n')}</xfa:data>${more}</xfa:datasets>`,
+  );
 
 const RUBBISH = [FREE + 20, '<< /Type /Pages >>'] as const;
 
@@ -306,6 +320,49 @@ function catalogCases(): Record<string, EntryCases> {
 
 const EVIDENCE: Objects = [[FREE, stream('', 'x')], RUBBISH];
 
+/** Fills in the field Open, which no lock names. */
+const filled = (): Objects => [
+  [OPEN, openField('(y)', FREE)],
+  [FREE, shows('y')],
+];
+
+/** The XFA data beside the field Open with the value y, by what differs. */
+export const FORM_DATA: Readonly<Record<string, ChangeCase>> = Object.fromEntries(
+  (
+    [
+      ['the value of the field', 'form-data', { Open: 'y' }],
+      ['the same value as a reference', 'form-data', { Open: '&#121;' }],
+      ['the same value as a section', 'form-data', { Open: '<![CDATA[y]]>' }],
+      ['the value of a field that stays', 'form-data', { Open: 'y', Name: 'x' }],
+      ['another value', 'form-data-open', { Open: '9' }],
+      ['another value of a field that stays', 'forbidden', { Open: 'y', Name: '9' }],
+      ['no value of a field that stays', 'forbidden', { Open: 'y', Name: '' }],
+      ['another state of a box', 'form-data-open', { Open: 'y', Agree: 'Yes' }],
+      ['a value of no field', 'form-data-open', { Open: 'y', Total: '9' }],
+      ['elements in a value', 'form-data-open', { Open: '<p>y</p>' }],
+      ['a second value', 'form-data-open', { Open: 'y</Open><Open>9' }],
+      ['a description of the data', 'form-data-open', { Open: 'y' }, '<d/>'],
+      ['an instruction', 'form-data-open', { Open: 'y<?d?>' }],
+      ['what is no XML', 'form-data-open', { Open: 'y&' }],
+      ['an entity of its own', 'form-data-open', { Open: '&y;' }],
+    ] as const
+  ).map(([name, kind, values, more = '']) => [
+    name,
+    as(kind, () => [[DATA, formData(values, more)], ...filled()]),
+  ]),
+);
+
+/** The same where the template differs as well, the part has another type, and where no field was filled in. */
+export const OTHER_FORM_DATA: Readonly<Record<string, ChangeCase>> = {
+  'the template': fails(() => [[TEMPLATE, stream('', '<template>y</template>')], ...filled()]),
+  'a drawing': fails(() => [[DATA, formData({ Open: 'y' }).replace('<<', '<< /Subtype /Form')], ...filled()]),
+  'another order of parts': fails((pdf) => [
+    edited(pdf, FORM, /\/XFA *\[[^\]]*\]/, `/XFA [(datasets) ${DATA} 0 R (template) ${TEMPLATE} 0 R]`),
+    ...filled(),
+  ]),
+  'no field': fails(() => [[DATA, formData({ Total: '9' })]]),
+};
+
 function formCases(): Record<string, EntryCases> {
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>';
   const drawing = stream('/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << >>', '');
@@ -328,10 +385,6 @@ function formCases(): Record<string, EntryCases> {
       forged: fails(changed(`/${kind}x ${added}`)),
     };
   };
-  const filled = (): Objects => [
-    [OPEN, openField('(y)', FREE)],
-    [FREE, shows('y')],
-  ];
   const fresh = (key: string, value: string, forged: string): EntryCases => {
     const made =
       (text: string): ((pdf: Buffer) => Objects) =>
@@ -360,8 +413,8 @@ function formCases(): Record<string, EntryCases> {
       forged: fails((pdf) => [withEntry(pdf, FORM, 'NeedAppearances', 'true')]),
     },
     'form/XFA': {
-      honest: as('form-data', () => [[DATA, stream('', '<datasets>y</datasets>')], ...filled()]),
-      forged: fails(() => [[TEMPLATE, stream('', '<template>y</template>')], ...filled()]),
+      honest: as('form-data', () => [[DATA, formData({ Open: 'y' })], ...filled()]),
+      forged: fails(() => [[DATA, formData({ Open: 'y', Name: '9' })], ...filled()]),
     },
     'form/DR': {
       honest: as('continuation', (pdf) => [

@@ -17,7 +17,9 @@ import { reportOn, signed } from './attack-files.ts';
 import {
   type ChangeCase,
   changeCases,
+  FORM_DATA,
   JUDGED,
+  OTHER_FORM_DATA,
   otherDocument,
   ruledDocument,
   UNNAMED,
@@ -41,7 +43,8 @@ entry               permit     refuse  permit     permit     locked
 fill                permit     refuse  permit     permit     locked
 redrawn             warn       refuse  warn       warn
 fill-open           undecided  refuse  undecided  undecided  locked
-form-data           undecided  refuse  undecided  undecided
+form-data           warn       refuse  warn       warn
+form-data-open      undecided  refuse  undecided  undecided
 signature           permit     refuse  permit     permit     locked
 signature-over      warn       refuse  warn       warn       locked
 new-signature       warn       refuse  refuse     refuse     locked
@@ -170,6 +173,14 @@ for (const place of places) {
     t.deepEqual(wrong, []);
   });
 }
+
+for (const [name, one] of Object.entries({ ...FORM_DATA, ...OTHER_FORM_DATA }))
+  test(`XFA data with ${name}`, (t) => {
+    for (const { level, isLocked } of CELLS) {
+      const wanted = decided(one.kind, level, isLocked);
+      t.deepEqual(judge(one, level, isLocked), { decision: wanted, isListed: true }, `at ${level}`);
+    }
+  });
 
 for (const [place, number, keys] of UNNAMED) {
   test(`${place}: an entry that the rule does not name fails`, (t) => {
