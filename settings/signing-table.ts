@@ -153,7 +153,7 @@ export const PROFILE_KEYS = {
     says: 'Name of the profile in the API, in folders and in environment variables; unique.',
   }),
   Format: key(choice(['Auto', 'Pades', 'Cades', 'Xades']), 'Auto', {
-    says: 'Format of the signatures; an upload may request another. `Auto`: by the extension of the file, `.pdf` Pades, `.xml` Xades, any other Cades; members for one format apply to its files.',
+    says: 'Format of the signatures; an upload may request another. `Auto`: by the extension of the file, `.pdf` Pades, `.xml` Xades, then by its content: PDF, XML with a declaration, else Cades. Members for one format apply to its files.',
   }),
   Method: key(choice(['Local', 'RemoteSigner']), 'Local', {
     says: '`Local` signs in this process; `RemoteSigner` sends files to the remote portal.',
@@ -279,7 +279,7 @@ export type ProfileSettings = Shape<typeof PROFILE_KEYS>;
 
 export const SIGNING_KEYS = {
   'Signing:Profiles': key(records(PROFILE_KEYS), [], {
-    says: 'Signing profiles. Without any there is one, `default`, with the certificate of `Signing:Certificate` and the format of each file extension. An upload without a profile gets `default`, or the first one.',
+    says: 'Signing profiles. Without any there is one, `default`, with the certificate of `Signing:Certificate` and `Format` `Auto`. An upload without a profile gets `default`, or the first one.',
   }),
   ...below('Signing:Certificate', CERTIFICATE_KEYS),
   'Signing:AllowSelfSigned': computed(

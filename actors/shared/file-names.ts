@@ -1,6 +1,5 @@
 /**
- * Output names of jobs, and formats by file name. Source: docs/batch-values.md §0 (5);
- * docs/batch-values.md §1 rows 1 and 10, §4.
+ * Output names of jobs. Source: docs/batch-values.md §0 (5), §1 rows 1 and 10, §4.
  */
 import { extname } from 'node:path';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
@@ -145,22 +144,6 @@ export function possibleOutputNames(fileName: string, jobId: string): readonly s
     ),
   );
   return [...new Set(names)];
-}
-
-/** Format by extension, for profiles that do not fix one. */
-export function formatByName(fileName: string): JobFormat {
-  const extension = extname(fileName).toLowerCase();
-  if (extension === '.pdf') return 'Pades';
-  if (extension === '.xml') return 'Xades';
-  return 'Cades';
-}
-
-/** Content type of a file to be signed, by its extension. */
-export function inputContentType(fileName: string): string {
-  const extension = extname(fileName).toLowerCase();
-  if (extension === '.pdf') return 'application/pdf';
-  if (extension === '.xml') return 'application/xml';
-  return 'application/octet-stream';
 }
 
 /** Content type of a published file. Source: docs/batch-values.md §3. */

@@ -84,7 +84,7 @@ export const uploadFile = operation('POST /api/files', {
       .describe('Seconds to wait for the end of the job. Absent: the answer comes at once.'),
     format: single.optional().meta({
       description:
-        'Signature format, without regard to case. Absent: that of the profile, else by the name of the file.',
+        'Signature format, without regard to case. Absent: that of the profile, else by the extension `.pdf` or `.xml`, else by the content.',
       openapi: { type: 'string', enum: JOB_FORMATS },
     }),
     profile: shown(

@@ -5,7 +5,7 @@
 
 import { Fatal, Retryable } from '@sealwright/runtime';
 import type { JobEffect, RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
-import { inputContentType } from '../../shared/file-names.ts';
+import { inputContentType } from '../../shared/files/signing-format.ts';
 import { finalErrors } from '../../shared/final-errors.ts';
 import { stampedInput, withOriginal } from '../objects/originals.ts';
 import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
@@ -59,7 +59,7 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
       const input = stampedInput(staged.input, read.stamp);
       const document: RemoteDocument = {
         fileName: effect.fileName,
-        contentType: inputContentType(effect.fileName),
+        contentType: inputContentType(effect.fileName, effect.format),
         format: effect.format,
         participant: profile.participant,
       };

@@ -10,7 +10,7 @@ import { jobView } from '../job-records/job-view.ts';
 import { type JobFactory, type NewJob, refusedJob } from '../jobs/job-factory.ts';
 import type { JobUploads } from '../jobs/job-uploads.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
-import { stampOfOriginal } from '../objects/originals.ts';
+import { headOfInput, stampOfOriginal } from '../objects/originals.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
 
 /** The folder that contains a file. */
@@ -56,25 +56,30 @@ export class FolderIntake {
     return created && jobView(created.actor);
   }
 
-  /** Undefined when an active job owns the path. */
+  /** Undefined when an active job owns the path, or the file is gone. */
   async #create(rows: readonly Row[], folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan') {
     // A create request could run after that job has failed and create a second job for the same content. And most files
     // of a rescan have a job: a read costs a tenth of a rejected create.
     if (isOwned(rows)) return undefined;
-    const outcome = await this.maker.create(this.#job(folder, file, by));
+    const job = await this.#job(folder, file, by);
+    if (job === undefined) return undefined;
+    const outcome = await this.maker.create(job);
     if (!outcome.accepted && outcome.reason === 'taken') return undefined;
     const created = accepted(outcome, refusedJob);
     if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.system, pathKey(file.path));
     return created;
   }
 
-  /** The input of a job for a file. `by` is part of its first history entry. */
-  #job(folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan'): NewJob {
-    const { format } = this.uploads.plan({
-      fileName: file.fileName,
-      format: undefined,
-      profile: folder.profile,
-    });
+  /** The input of a job for a file; undefined when it is gone. `by` is part of its first history entry. */
+  async #job(folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan'): Promise<NewJob | undefined> {
+    const request = { fileName: file.fileName, format: undefined, profile: folder.profile };
+    let plan = this.uploads.plan(request);
+    if (plan.isGuess) {
+      const head = await headOfInput(file, this.runtime);
+      if (head === undefined) return undefined;
+      plan = this.uploads.plan({ ...request, head });
+    }
+    const { format } = plan;
     return {
       fileName: file.fileName,
       originalPath: file.path,

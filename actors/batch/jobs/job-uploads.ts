@@ -18,7 +18,8 @@ import {
 } from '../../../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { bytesOfOutputName, formatByName, NAME_LIMIT, PLAIN_FORM } from '../../shared/file-names.ts';
+import { bytesOfOutputName, NAME_LIMIT, PLAIN_FORM } from '../../shared/file-names.ts';
+import { formatByContent, formatByName, formatOfSigned } from '../../shared/files/signing-format.ts';
 import { outputFormatOf, type Profile, type Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
@@ -44,7 +45,7 @@ const MAX_ADDED = 32;
 /** Attempts of an upload whose key belongs to a job that is being released. */
 const MAX_KEY_ATTEMPTS = 3;
 
-/** Options of an upload; what is left out follows from the default profile and the file name. */
+/** Options of an upload; what is left out follows from the default profile, the file name and the content. */
 export interface UploadOptions {
   readonly format: JobFormat | undefined;
   readonly profile: string | undefined;
@@ -60,6 +61,8 @@ interface UploadPlan extends UploadOptions {
   readonly profile: ProfileName;
   /** True: all files of an upload go into one container. */
   readonly takesSeveral: boolean;
+  /** True: the format is a guess, made without the first bytes that tell it. */
+  readonly isGuess: boolean;
 }
 
 /** Job of a complete upload. */
@@ -127,11 +130,11 @@ export class JobUploads {
   async receive(incoming: IncomingUpload): Promise<JobView> {
     let planned: UploadPlan | undefined;
     let fieldsOfPlan = 0;
-    /** Planned again only when a field has come after the file, whose name is the same each time. */
-    const plan = (fileName: string, fields: ReadonlyMap<string, string>) => {
-      if (planned === undefined || fieldsOfPlan !== fields.size) {
-        planned = this.plan({ fileName, ...incoming.options(fields) });
-        this.#assertOutputName(fileName, planned);
+    /** Planned again only when the bytes have to tell the format, or a field has come after the file, whose name is the same. */
+    const plan = (fileName: string, fields: ReadonlyMap<string, string>, head?: Buffer) => {
+      if (planned === undefined || fieldsOfPlan !== fields.size || (planned.isGuess && head !== undefined)) {
+        planned = this.plan({ fileName, head, ...incoming.options(fields) });
+        if (!planned.isGuess) this.#assertOutputName(fileName, planned);
       }
       fieldsOfPlan = fields.size;
       return planned;
@@ -145,7 +148,7 @@ export class JobUploads {
       },
     });
     try {
-      const { format, profile, operation, parameters, takesSeveral } = plan(fileName, fields);
+      const { format, profile, operation, parameters, takesSeveral } = plan(fileName, fields, sink.head);
       if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
       const { password, key, by } = incoming;
       const parts = files.length > 1 ? files : undefined;
@@ -157,25 +160,33 @@ export class JobUploads {
     }
   }
 
-  /** Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`. */
-  plan(request: UploadOptions & { readonly fileName: string }): UploadPlan {
+  /**
+   * Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`; those of wrong
+   * options, of a guess without those that hang on the format.
+   * @param request.head first bytes of the file, `HEADER_BYTES` at most; undefined while they are not known
+   */
+  plan(
+    request: UploadOptions & { readonly fileName: string; readonly head?: Buffer | undefined },
+  ): UploadPlan {
     const profile = this.needs.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
-    const { operation, parameters } = request;
+    const { operation, parameters, head } = request;
     const container = profile.form?.container;
     // A file that is extended is signed already, and goes into no container.
     const into = operation === undefined ? container : undefined;
-    const format = request.format ?? profile.format ?? detectedFormat(request.fileName, into);
-    if (request.parameters) assertOverridable(profile, request, format);
-    if (container !== undefined && format === 'Pades' && operation === undefined) {
+    const known = request.format ?? profile.format ?? knownFormat(request.fileName, into);
+    const isGuess = known === undefined && head === undefined;
+    const format = known ?? (head === undefined ? 'Cades' : foundFormat(head, request));
+    if (parameters && !isGuess) assertOverridable(profile, request, format);
+    if (into !== undefined && format === 'Pades') {
       const text = `The profile ${profile.name} makes ASiC containers, which hold Cades or Xades signatures.`;
       throw new Refusal('upload.format-unsupported', text, {
         errors: { format: ['must be Cades or Xades for a profile with a Container'] },
       });
     }
-    const takesSeveral = container === 'E' && operation === undefined;
-    return { format, profile: profile.name, operation, parameters, takesSeveral };
+    const takesSeveral = into === 'E';
+    return { format, profile: profile.name, operation, parameters, takesSeveral, isGuess };
   }
 
   /** Refusals: `upload.invalid-name` when the signed file would have a longer name than file systems take. */
@@ -396,8 +407,16 @@ function assertOverridable(
     );
 }
 
-/** A container holds no Pades: a PDF in it is signed as any other file. */
-function detectedFormat(fileName: string, container: string | undefined): JobFormat {
+/** A container holds no Pades: a PDF in it is signed as any other file. Undefined: the content tells. */
+function knownFormat(fileName: string, container: string | undefined): JobFormat | undefined {
   const format = formatByName(fileName);
-  return format === 'Pades' && container !== undefined ? 'Cades' : format;
+  if (container === undefined) return format;
+  return format === 'Xades' ? 'Xades' : 'Cades';
+}
+
+function foundFormat(
+  head: Buffer,
+  { operation, fileName }: Pick<UploadOptions, 'operation'> & { readonly fileName: string },
+): JobFormat {
+  return operation === 'Extend' ? formatOfSigned(head) : formatByContent(head, fileName);
 }

@@ -11,6 +11,7 @@ import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 import { type Ids, Retryable } from '@sealwright/runtime';
+import { HEADER_BYTES } from '@sealwright/signatures';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
@@ -29,6 +30,14 @@ function storedExtension(fileName: string): string {
 
 /** Serves the process. */
 const THREAD = new UploadThread();
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** The first bytes of a file, with those of its next chunk, whose memory is used again. */
+function longerHead(head: Buffer, chunk: Uint8Array): Buffer {
+  const missing = HEADER_BYTES - head.length;
+  return missing > 0 ? Buffer.concat([head, chunk.subarray(0, missing)]) : head;
+}
 
 /** One upload in progress: its bytes are in a file, or in a slot of the thread until `finish`. */
 export class Upload {
@@ -49,10 +58,9 @@ export class Upload {
   readonly #objects: JobObjects | undefined;
   #isStored = false;
   #length = 0;
+  #head: Buffer = NO_BYTES;
   #done = false;
 
-  /**
-   */
   constructor({
     path,
     target,
@@ -83,6 +91,11 @@ export class Upload {
     return this.#length;
   }
 
+  /** The first bytes, `HEADER_BYTES` at most. */
+  get head(): Buffer {
+    return this.#head;
+  }
+
   /** Original of the job. */
   get location(): string {
     return this.#objects?.locationOf(basename(this.path)) ?? this.path;
@@ -92,6 +105,7 @@ export class Upload {
   write(chunk: Uint8Array): Promise<void> | undefined {
     const before = this.#length;
     this.#length += chunk.length;
+    this.#head = longerHead(this.#head, chunk);
     this.#hash?.update(chunk);
     if (this.#slot === undefined || this.#length > SLOT_BYTES) return this.#writeFile(chunk, before);
     if (before === 0) this.#from = chunk.byteOffset % WORD;
@@ -221,13 +235,20 @@ async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
 export class RepeatedUpload {
   readonly #hash = createHash('sha256');
   #length = 0;
+  #head: Buffer = NO_BYTES;
 
   get length(): number {
     return this.#length;
   }
 
+  /** As of an upload. */
+  get head(): Buffer {
+    return this.#head;
+  }
+
   write(chunk: Uint8Array): undefined {
     this.#length += chunk.length;
+    this.#head = longerHead(this.#head, chunk);
     this.#hash.update(chunk);
   }
 

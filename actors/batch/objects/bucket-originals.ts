@@ -8,6 +8,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFailure, Fatal, type Ids, Retryable } from '@sealwright/runtime';
+import { HEADER_BYTES } from '@sealwright/signatures';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { BucketObject, InputBuckets } from '../../shared/objects/input-buckets.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
@@ -86,6 +87,21 @@ export class BucketOriginals {
     } catch (error) {
       return describeFailure(error).code === 'storage.unavailable';
     }
+  }
+
+  /** First bytes of an object that was listed; undefined when it is gone or another one. @throws {Retryable} as `withCopy` */
+  async headOf(originalPath: string, { size, mtimeMs, etag = '' }: FileStamp): Promise<Buffer | undefined> {
+    const { bucket, key } = placeOf(originalPath);
+    const object = { key, length: size, modifiedAt: mtimeMs, etag };
+    const body = await this.buckets.get(bucket, object, 0, Math.min(size, HEADER_BYTES));
+    if (body === undefined) return undefined;
+    let head = Buffer.alloc(0);
+    // A server without ranges sends all; the answer ends when it is left.
+    for await (const chunk of body) {
+      head = Buffer.concat([head, chunk as Buffer]);
+      if (head.length >= HEADER_BYTES) break;
+    }
+    return head.subarray(0, HEADER_BYTES);
   }
 
   /** Undefined when the original is gone. */

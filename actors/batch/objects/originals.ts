@@ -1,6 +1,7 @@
 /** Originals of jobs, in a folder, in the object store or in a bucket that other programs fill. */
-import { stat } from 'node:fs/promises';
-import { describeFailure, Fatal, isRetryable } from '@sealwright/runtime';
+import { constants, open, stat } from 'node:fs/promises';
+import { describeFailure, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
+import { HEADER_BYTES } from '@sealwright/signatures';
 import type { FileStamp, StagedInput } from '../../../machines/batch/job-context.ts';
 import { type BucketOriginals, isInBucket } from './bucket-originals.ts';
 import { isObject, type JobObjects } from './job-objects.ts';
@@ -22,6 +23,31 @@ export async function stampOfOriginal(
   if (isObject(originalPath)) return objects?.stampOf(originalPath);
   const found = await stat(originalPath).catch(() => undefined);
   return found?.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : undefined;
+}
+
+/**
+ * First bytes of a file that waits in an input, `HEADER_BYTES` at most; undefined when it is gone or another one.
+ * @throws {Retryable} `input.unreadable`, `storage.unavailable`
+ */
+export async function headOfInput(
+  file: FileStamp & { readonly path: string },
+  { originals }: OriginalPlaces,
+): Promise<Buffer | undefined> {
+  if (isInBucket(file.path)) return originals?.headOf(file.path, file);
+  try {
+    // Waits for no writer of a pipe that took the place of the file.
+    const opened = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const { buffer, bytesRead } = await opened.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new Retryable('input.unreadable', `${file.path} cannot be read (${code}).`);
+  }
 }
 
 /**

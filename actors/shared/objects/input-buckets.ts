@@ -114,14 +114,19 @@ export class InputBuckets {
     return { key, length, modifiedAt: seconds(LastModified), etag };
   }
 
-  /** Undefined when the object is gone or another one. */
-  async get(Bucket: string, { key, etag }: BucketObject, from: number): Promise<Readable | undefined> {
+  /** Undefined when the object is gone or another one. @param end of the bytes that are wanted. @default all */
+  async get(
+    Bucket: string,
+    { key, etag }: BucketObject,
+    from: number,
+    end?: number,
+  ): Promise<Readable | undefined> {
     const { sdk, client } = await this.#opened();
     const command = new sdk.GetObjectCommand({
       Bucket,
       Key: key,
       IfMatch: etag,
-      ...(from > 0 && { Range: `bytes=${from}-` }),
+      ...((from > 0 || end !== undefined) && { Range: `bytes=${from}-${end === undefined ? '' : end - 1}` }),
     });
     const found = await this.#ifPresent(
       Bucket,

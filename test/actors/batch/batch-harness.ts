@@ -173,7 +173,13 @@ export async function batchFixture(
     async upload(fileName, content, profile) {
       const sink = await batch.jobs.uploads.openUpload(fileName);
       await sink.write(Buffer.from(content));
-      const { format, profile: named } = batch.jobs.uploads.plan({ fileName, format: undefined, profile });
+      const { head } = sink;
+      const { format, profile: named } = batch.jobs.uploads.plan({
+        fileName,
+        format: undefined,
+        profile,
+        head,
+      });
       return (await batch.jobs.uploads.acceptUpload(sink, { fileName, format, profile: named })).id;
     },
   };

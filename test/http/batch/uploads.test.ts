@@ -236,15 +236,16 @@ test('a body of unknown length is ended at the limit, form included', async (t) 
   client.reset();
 });
 
-test('a chunked upload without a length is accepted', async (t) => {
+test('a chunked upload without a length is accepted, and its first bytes tell its format, one by one', async (t) => {
   const server = await startServer(t);
   const client = await RawClient.connect(server.port);
-  const body = `${partHead('a.pdf')}content${TAIL}`;
+  const body = `${partHead('a.dat')}%PDF-1.7 content${TAIL}`;
   await client.send(head('chunked'));
   for (const piece of body) await client.send(`1\r\n${piece}\r\n`);
   await client.send('0\r\n\r\n');
   await client.until(/"status":"Queued"/);
   t.regex(client.received, /^HTTP\/1\.1 202 Accepted\r\n/);
+  t.regex(client.received, /"format":"Pades"/);
   client.reset();
 });
 

@@ -116,7 +116,6 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
         name: 'stamp',
         signer,
         members: {
-          Format: 'Pades',
           'Pades:Location': 'Lisboa',
           ...PLACE,
           'Pades:Appearance:Lines:0': 'Signed by {signer}',
@@ -149,7 +148,7 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
   t.notRegex(last, /Reason:/, 'a line whose placeholder is empty is left out');
   t.notRegex(await textOf(plain, 1), /Signed by/);
 
-  const first = await signed('b.pdf', samplePdf(4000, 'p', 3), 'stamp', {
+  const first = await signed('b.dat', samplePdf(4000, 'p', 3), 'stamp', {
     fields: { page: '1', reason: 'Preço {x}' },
   });
   t.regex(await textOf(first, 1), /Reason: Preço \{x\}/, 'a text is not read for placeholders');

@@ -1,4 +1,4 @@
-/** Errors of the system while an upload is stored. Source: docs/batch-values.md §3. */
+/** Errors of the system while an upload is stored, and the formats of files that come without one. Source: docs/batch-values.md §3, §4. */
 import { execFileSync } from 'node:child_process';
 import { openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,9 @@ import test from 'ava';
 import { SLOT_BYTES, type UploadSlot, UploadThread } from '../../../../actors/batch/jobs/upload-thread.ts';
 import { Upload, unavailable } from '../../../../actors/batch/jobs/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import { formatByContent, formatOfSigned } from '../../../../actors/shared/files/signing-format.ts';
+import { samplePdf } from '../../../../bench/samples.ts';
+import type { JobFormat } from '../../../../machines/batch/job-context.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
@@ -169,4 +172,81 @@ test('a profile with a container and without Format puts a PDF into it, and exte
     batch.jobs.uploads.plan({ fileName: 'a.pdf', format: undefined, profile: 'boxed', operation }).format;
   t.is(formatOf(undefined), 'Cades');
   t.is(formatOf('Extend'), 'Pades');
+});
+
+const PDF = samplePdf(2_000, 'mixed');
+const PDF_BEHIND_LINES = Buffer.concat([Buffer.from('@PJL SET COPIES=1\r\n'), PDF]);
+const XML = '<?xml version="1.0"?>\n<order><line>1</line></order>';
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+const UTF16_XML = utf16(XML.replace('?>', ' encoding="UTF-16"?>'));
+
+/** Name, content, the format that the file gets, and the name of what is published of it; undefined: it cannot be signed. */
+const MIXED: readonly (readonly [string, string | Buffer, JobFormat, string?])[] = [
+  ['named.pdf', PDF, 'Pades', 'named.signed.pdf'],
+  ['behind.PDF', PDF_BEHIND_LINES, 'Pades', 'behind.signed.PDF'],
+  ['named.xml', '<order/>', 'Xades', 'named.signed.xml'],
+  ['wide.xml', UTF16_XML, 'Xades', 'wide.signed.xml'],
+  ['text.txt', 'words', 'Cades', 'text.signed.txt'],
+  ['scan.dat', PDF, 'Pades', 'scan.signed.dat'],
+  ['scan', PDF_BEHIND_LINES, 'Pades', 'scan.signed'],
+  ['order.dat', XML, 'Xades', 'order.signed.dat'],
+  ['order.edi', `\ufeff${XML}`, 'Xades', 'order.signed.edi'],
+  ['wide.dat', UTF16_XML, 'Xades', 'wide.signed.dat'],
+  ['wide.be', Buffer.from(UTF16_XML).swap16(), 'Xades', 'wide.signed.be'],
+  ['about.txt', 'The header is %PDF-1.7 or later.', 'Cades', 'about.signed.txt'],
+  ['tag.txt', '<br> is a line break; <?xml version="1.0"?>', 'Cades', 'tag.signed.txt'],
+  ['page.html', '<!doctype html><title>a</title>', 'Cades', 'page.signed.html'],
+  ['page.xhtml', '<?xml version="1.0"?><html><p>a</p></html>', 'Cades', 'page.signed.xhtml'],
+  ['typed.dat', '<?xml version="1.0"?><!DOCTYPE a><a/>', 'Cades', 'typed.signed.dat'],
+  ['mail.eml', 'Subject: a\r\n\r\n<?xml version="1.0"?><a/>', 'Cades', 'mail.signed.eml'],
+  ['other.pdf', XML, 'Pades'],
+  ['other.xml', PDF, 'Xades'],
+];
+
+test('files of a mixed folder, uploaded or watched, are signed in the format of their extension, else of their content', async (t) => {
+  for (const watched of [false, true]) {
+    const it = await batchFixture(t, { watch: watched });
+    const published = MIXED.filter(([, , , output]) => output !== undefined).length;
+    for (const [name, content] of MIXED)
+      if (watched) writeFileSync(join(it.layout.input, name), content);
+      else await it.upload(name, content);
+    await it.reach('Completed', published);
+    await it.reach('Failed', MIXED.length - published);
+    const { items } = await it.batch.jobs.list({ statuses: [], page: 1, pageSize: 50 });
+    const found = await Promise.all(
+      items.map(async ({ id, fileName, format }) => [
+        fileName,
+        format,
+        (await it.batch.jobs.get(id)).outputFileName ?? undefined,
+      ]),
+    );
+    const expected = MIXED.map(([name, , format, output]) => [name, format, output]);
+    t.deepEqual(found.sort(), expected.sort(), watched ? 'watched' : 'uploaded');
+  }
+});
+
+test('what is signed already stays what it is: content to sign, or of its format to extend', async (t) => {
+  const it = await batchFixture(t, { watch: false });
+  await it.upload('a.txt', 'words');
+  await it.reach('Completed', 1);
+  const cms = readFileSync(join(it.layout.output, 'a.signed.txt'));
+  // The local header of the first member of a container.
+  const container = Buffer.from(
+    `PK\x03\x04${'\0'.repeat(22)}\x08\0\0\0mimetypeapplication/vnd.etsi.asic-e+zip%PDF-1.7\n`,
+    'latin1',
+  );
+  for (const [name, head, toSign, signed] of [
+    ['a.p7m', cms, 'Cades', 'Cades'],
+    ['a.asice', container, 'Cades', 'Cades'],
+    ['a.dat', PDF, 'Pades', 'Pades'],
+    [
+      'a.xsig',
+      Buffer.from('<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/>'),
+      'Cades',
+      'Xades',
+    ],
+  ] as const) {
+    t.is(formatByContent(head, name), toSign, name);
+    t.is(formatOfSigned(head), signed, name);
+  }
 });
