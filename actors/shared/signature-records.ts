@@ -109,16 +109,13 @@ function holderOf(certificate: CertificateRecord | undefined): Holder {
   }
   const { personNumber, companyNumber } = certificate;
   // Certificates may contain arbitrary text.
-  const subjectName = plainLine(certificate.subjectName);
-  // In some certificates the national number follows the name.
-  const [, name = subjectName, number] = /^(.*):(\d{11}|\d{14})$/.exec(subjectName) ?? [];
+  const name = plainLine(certificate.subjectName);
   const isCompany = companyNumber !== undefined;
   return {
     subjectName: name,
     emailAddress: certificate.emailAddress ?? null,
     issuerName: plainLine(certificate.issuerName),
-    identifier:
-      personNumber ?? withoutPrefix(certificate.identifier) ?? (number?.length === 11 ? number : null),
+    identifier: personNumber ?? withoutPrefix(certificate.identifier) ?? null,
     companyName: isCompany
       ? name
       : certificate.companyName === undefined

@@ -66,10 +66,13 @@ const reasoned = {
 };
 
 const certificateShape = entity('ReportedCertificate', {
-  subjectName: word('Common name of the holder, or the whole subject.', 'Ana Lima'),
-  issuerName: word('Common name of the authority that issued it, or its whole name.', 'Example CA'),
+  subjectName: word('Name of the holder, without the identity number beside it.', 'Ana Lima'),
+  issuerName: word('Name of the authority that issued it.', 'Example CA'),
   emailAddress: wordOrNull('Address of the holder for mail. Null: none.', 'ana@example.com'),
-  identifier: wordOrNull('Identifier of the person in the subject. Null: none.', 'PNOBR-12345678909'),
+  identifier: wordOrNull(
+    'Identifier of the person in the subject, or beside the name. Null: none.',
+    'PNOBR-12345678909',
+  ),
   companyName: wordOrNull('Organization of the subject. Null: none.', 'Example Ltd'),
   companyIdentifier: wordOrNull(
     'Identifier of the organization in the subject. Null: none.',

@@ -60,11 +60,11 @@ export interface ValidationResults {
  * Source: RFC 5280 §4.1; EN 319 412-1 §5.
  */
 export interface CertificateRecord {
-  /** Common name, or the whole subject on one line. */
+  /** Without the identity number that may stand beside it. */
   readonly subjectName: string;
   readonly issuerName: string;
   readonly emailAddress: string | undefined;
-  /** serialNumber of the subject (a person's identifier), national prefixes kept. */
+  /** serialNumber of the subject (a person's identifier), national prefixes kept; else the number beside the name. */
   readonly identifier: string | undefined;
   /** Digits of the national number of the person or of the company in its alternative names. */
   readonly personNumber?: string | undefined;

@@ -12,9 +12,10 @@ import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { type RevocationSource, revocationStatus } from '../evidence/revocation-status.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
-import { companyNumber, holderName, personNumber } from '../x509/holder.ts';
+import { companyNumber, holderName, issuerName, personNumber } from '../x509/holder.ts';
 import { nameFields } from '../x509/names.ts';
 import { type PathDefectKind, PathSearch, pathDefects } from '../x509/path-search.ts';
+import { shownName } from '../x509/shown-name.ts';
 import { algorithmsOn } from '../x509/signature-algorithms.ts';
 import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
 import { type Check, ResultsBuilder } from './signature-info.ts';
@@ -389,17 +390,20 @@ function makeRecord(certificate: Certificate): CertificateRecord {
     personNumber(certificate) !== undefined &&
     companyNumber(certificate) === undefined &&
     subject.organizationIdentifier === undefined;
+  // As it is issued, beside a name that is shown without it.
+  const { number } = shownName(subject);
+  const isCompanys = number !== undefined && /^[A-Z\d]{12}\d{2}$/.test(number);
   return {
     subjectName: holderName(certificate),
-    issuerName: issuer.commonName ?? issuer.text,
+    issuerName: issuerName(certificate),
     emailAddress: (mail?.kind === 'email' ? mail.text : undefined) ?? subject.emailAddress,
-    identifier: subject.serialNumber,
+    identifier: subject.serialNumber ?? (isCompanys ? undefined : number),
     personNumber: personNumber(certificate),
     companyNumber: companyNumber(certificate),
     // Some authorities write the name of their infrastructure into the certificates of persons.
     companyName:
       isOfPerson && subject.organization === issuer.organization ? undefined : subject.organization,
-    companyIdentifier: subject.organizationIdentifier,
+    companyIdentifier: subject.organizationIdentifier ?? (isCompanys ? number : undefined),
     thumbprint: Buffer.from(certificate.fingerprint, 'hex').toString('base64'),
     validityStart: certificate.notBefore,
     validityEnd: certificate.notAfter,

@@ -2,6 +2,7 @@
 import { Asn1Error, contents, readElement } from '../asn1/read.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nameFields } from './names.ts';
+import { shownName } from './shown-name.ts';
 
 /** OtherName 2.16.76.1.3.1: birth date (8 digits) and national number (11 digits) of a person. */
 const PERSON = Buffer.from('060560' + '4c010301', 'hex');
@@ -12,39 +13,37 @@ const RESPONSIBLE = Buffer.from('060560' + '4c010304', 'hex');
 /** OtherName 2.16.76.1.3.3: national number (14 digits) of a company. */
 const COMPANY = Buffer.from('060560' + '4c010303', 'hex');
 
-/** DER of a name without attributes. */
-const EMPTY_NAME = Buffer.from('3000', 'hex');
-
 /** Prefix of a number in serialNumber (ETSI EN 319 412-1 §5.1.3): `PNOBR-`, `TINPT-`. */
 const PREFIX = /^[A-Z]{3}[A-Z]{2}-/;
 
-/**
- * Returns the name of a certificate for people: its subject on one line, or, when that is empty (RFC 5280 §4.1.2.6),
- * the first of its alternative names that can be read.
- */
-export function holderText({ subject, alternativeNames, serial }: Certificate): string {
-  const { text } = nameFields(subject);
-  if (text !== '') return text;
-  for (const name of alternativeNames) {
-    if ('text' in name && name.text !== '') return name.text;
-    if (name.kind === 'directory' && nameFields(name.name).text !== '') return nameFields(name.name).text;
+/** Returns the name that is shown of the holder, or its alternative name (RFC 5280 §4.1.2.6); never an identity number. */
+export function holderName({ subject, alternativeNames, serial }: Certificate): string {
+  const fields = nameFields(subject);
+  const name = nameOf(fields);
+  if (name !== '') return name;
+  for (const other of alternativeNames) {
+    if ('text' in other && other.text !== '') return other.text;
+    const text = other.kind === 'directory' ? nameOf(nameFields(other.name)) : '';
+    if (text !== '') return text;
   }
   return `no name, serial number ${contents(readElement(serial)).toString('hex')}`;
 }
 
-/**
- * Returns the name that is shown of a holder: the common name, else given name and surname, else organization, unit or
- * address; never the identity number of a subject.
- */
-export function holderName(certificate: Certificate): string {
-  const subject = nameFields(certificate.subject);
-  const person = [subject.givenName, subject.surname].filter((part) => part !== undefined).join(' ');
-  const names = [subject.commonName, person, subject.organization, subject.organizationalUnit];
-  const found = [...names, subject.emailAddress].find((name) => name !== undefined && name.trim() !== '');
-  if (found !== undefined) return found;
-  return holderText(
-    subject.serialNumber === undefined ? certificate : { ...certificate, subject: EMPTY_NAME },
-  );
+/** Returns the name that is shown of the issuer; empty when it has none. */
+export function issuerName({ issuer }: Certificate): string {
+  return nameOf(nameFields(issuer));
+}
+
+/** Returns a certificate's name for messages: the whole subject of an authority, which says which one it is. */
+export function holderText(certificate: Certificate): string {
+  const { text } = nameFields(certificate.subject);
+  return certificate.ca && text !== '' ? text : holderName(certificate);
+}
+
+/** The shown name, else the whole name when it has no identity number. */
+function nameOf(fields: ReturnType<typeof nameFields>): string {
+  const { name, number } = shownName(fields);
+  return name ?? (number === undefined && fields.serialNumber === undefined ? fields.text : '');
 }
 
 /**
@@ -54,8 +53,10 @@ export function holderName(certificate: Certificate): string {
  */
 export function holderIdentifiers(der: Buffer): readonly string[] {
   const certificate = readCertificate(der);
-  const { serialNumber, commonName } = nameFields(certificate.subject);
-  const named = /:(\d{11})$/.exec(commonName ?? '')?.[1];
+  const fields = nameFields(certificate.subject);
+  const { serialNumber } = fields;
+  const { number = '' } = shownName(fields);
+  const named = /^\d{11}$/.test(number) ? number : undefined;
   const found = [
     personNumber(certificate),
     serialNumber?.replace(PREFIX, '').replace(/[\s.\-/]/g, ''),

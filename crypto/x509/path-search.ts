@@ -416,7 +416,7 @@ export class PathSearch {
       this.#request.work?.spend(STEPS_PER_NODE);
       if (!last.signedBy(issuer)) {
         this.#reason = () =>
-          `the signature of the certificate of ${textOf(last)} is wrong: the key of its issuer is another one`;
+          `the signature of the certificate of ${holderText(last)} is wrong: the key of its issuer is another one`;
         continue;
       }
       const longer = [...path, issuer];
@@ -428,7 +428,7 @@ export class PathSearch {
         this.#reason = () => 'the path is too long';
         continue;
       }
-      this.#reason = () => `no issuer of the certificate of ${textOf(issuer)} is at hand that is trusted`;
+      this.#reason = () => `no issuer of the certificate of ${holderText(issuer)} is at hand that is trusted`;
       yield* this.#issuersOf(longer, issuer);
       if (this.exhausted) return;
     }
@@ -457,10 +457,6 @@ function rank({ authorityKeyId }: Certificate, { subjectKeyId }: Certificate): 0
 /** True for two certificates with one name and one key; a path with both would have a loop (RFC 4158 §5.2). */
 function isSameEntity(one: Certificate, other: Certificate): boolean {
   return one.subjectKey === other.subjectKey && one.publicKeyInfo.equals(other.publicKeyInfo);
-}
-
-function textOf({ subject }: Certificate): string {
-  return nameFields(subject).text;
 }
 
 /** Certification paths (RFC 5280 §6), without revocation: from a certificate to a trust anchor. */

@@ -1,8 +1,7 @@
 /**
  * Packs the program and the packages (workspaces) from what is built. The tarball of the program has the packages in it, so that `npx <tarball>` needs one
- * file; what others wrote comes from the registry. The same sources give the same bytes.
- *
- * Source: docs/decisions/0268-one-tarball-for-the-program.md.
+ * file: no tarball has the links in `node_modules/` by which a checkout finds them. What others wrote comes from the registry. The
+ * packages bundle nothing, since who passes a machine shares XState with them. The same sources give the same bytes.
  */
 import { spawnSync } from 'node:child_process';
 import {

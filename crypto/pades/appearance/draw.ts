@@ -7,11 +7,11 @@ import { openSource } from '../../core/files.ts';
 import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
 import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
 import { colourSpace, type ShownImage, showImage } from '../../pdf/graphics/image.ts';
-import { type Extent, fittingSize, layOut, textArea } from '../../pdf/graphics/layout.ts';
+import { type Extent, layOut, textArea } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import { type PdfARules, pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import { withPdf } from '../../pdf/index.ts';
-import { pictureFault, wrapText } from '../../pdf/pages/drawing.ts';
+import { pictureFault, readableLines } from '../../pdf/pages/drawing.ts';
 import {
   type IncrementalUpdate,
   numberText,
@@ -22,9 +22,6 @@ import {
 /** Most lines and characters of an appearance; more than a page can show legibly. */
 const MAX_LINES = 200;
 const MAX_LETTERS = 10_000;
-
-/** Size below which long lines wrap, points. */
-const READABLE = 6;
 
 /**
  * Draws an appearance and returns the text of the reference to it. Readers scale it to the rectangle of the widget,
@@ -66,27 +63,8 @@ function shownParts(
     throw new CryptoError('request.invalid', 'A visible signature needs an image or a line of text to show.');
   }
   const shown = image === undefined ? undefined : showImage(image);
-  return { text: hasText ? readableText(lines, textArea(extent, shown)) : undefined, image: shown };
-}
-
-/**
- * Lays out lines; where they would shrink below `READABLE` for their width, they wrap at the largest size at which
- * the wrapped ones fit. Lines that are too many for the height shrink, as nothing may be left out of what is signed.
- */
-function readableText(lines: readonly string[], area: Extent): ShownText {
-  const whole = showText(lines);
-  const size = fittingSize(area, whole);
-  if (size >= READABLE) return whole;
-  const oneLine = lines.map((line) => line.replace(/\s/g, ' '));
-  for (let wanted = READABLE; wanted > size; wanted *= 0.9) {
-    const perRow = (1000 * area.width) / wanted;
-    const rows = whole.lines.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / perRow)), 0);
-    // Fewer rows than these are impossible, and measuring words takes long.
-    if (rows * wanted > area.height) continue;
-    const text = showText(oneLine.flatMap((line) => wrapText(line, wanted, area.width)));
-    if (fittingSize(area, text) >= wanted * 0.999) return text;
-  }
-  return whole;
+  const text = hasText ? showText(readableLines(lines, textArea(extent, shown))) : undefined;
+  return { text, image: shown };
 }
 
 /** Builds the operators that set the fill colour to black. */

@@ -1,11 +1,11 @@
 /** Writes the appearances of one update, with one font for all of them. */
 import { type ShownLine, TextFont } from '../../pdf/fonts/shown-text.ts';
 import { colourSpace, showImage } from '../../pdf/graphics/image.ts';
-import { type Extent, layOut } from '../../pdf/graphics/layout.ts';
+import { type Extent, layOut, textArea } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import type { PdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import type { Reference } from '../../pdf/index.ts';
-import { wrapText } from '../../pdf/pages/drawing.ts';
+import { readableLines, wrapText } from '../../pdf/pages/drawing.ts';
 import {
   type IncrementalUpdate,
   numberText,
@@ -39,10 +39,12 @@ export class AppearanceWriter {
     rotation: Rotation,
     { lines, image: file }: { readonly lines: readonly string[]; readonly image?: Buffer | undefined },
   ): string {
-    const shown = lines.filter((line) => line.trim() !== '').map((line) => this.#font.line(line));
+    const image = file && this.#image(file);
+    const written = lines.filter((line) => line.trim() !== '');
+    const area = textArea(extent, image?.extent);
+    const shown = readableLines(written, area).map((line) => this.#font.line(line));
     const { ascent, descent } = this.#font;
     const text = shown.length === 0 ? undefined : { lines: shown, ascent, descent };
-    const image = file && this.#image(file);
     const content = layOut(extent, image?.extent, { text, ink: ink(this.#rules) });
     let resources = text === undefined ? '' : this.#textResources();
     if (image !== undefined) resources += `/XObject<</Im ${image.reference}>>`;
@@ -240,9 +242,12 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
     case 'line': {
       const line = font.line(content.text);
       const fits = (1000 * width) / Math.max(1, line.width);
-      // A narrow and tall field would show its text too small to read.
-      if (fits < SMALL_SIZE && inner >= 2 * LEADING * SMALL_SIZE)
-        return arranged(extent, look, { ...content, kind: 'lines' }, font);
+      // A narrow field would show its text too small to read.
+      if (fits < SMALL_SIZE) {
+        const { lines, size } = wrapped(content.text, look.size, { width, height: inner }, font);
+        if (size > fits && lines.length * LEADING * size <= inner)
+          return arranged(extent, look, { ...content, kind: 'lines' }, font);
+      }
       const size = Math.min(look.size || AUTO_SIZE, inner / tall, fits);
       return { text: placed(line, size, middle(size)), size, marked: [] };
     }

@@ -3,9 +3,9 @@
  * the page as shown, x to the right and y down.
  */
 import { CryptoError } from '../../core/types.ts';
-import { TextFont } from '../fonts/shown-text.ts';
+import { showText, TextFont } from '../fonts/shown-text.ts';
 import { showImage } from '../graphics/image.ts';
-import { layOut } from '../graphics/layout.ts';
+import { type Extent, fittingSize, layOut, textArea } from '../graphics/layout.ts';
 import type { PdfARules } from '../graphics/pdfa-rules.ts';
 import { textString } from '../syntax/values.ts';
 import { numberText, type ObjectSink } from '../update/incremental-update.ts';
@@ -106,7 +106,8 @@ export function drawItems(
       case 'stamp': {
         const image = item.image === undefined ? undefined : showImage(item.image);
         if (image !== undefined) images.push(image.embed(sink, RULES));
-        const lines = item.lines.filter((line) => line.trim() !== '').map((line) => font.line(line));
+        const written = item.lines.filter((line) => line.trim() !== '');
+        const lines = readableLines(written, textArea(item, image)).map((line) => font.line(line));
         const text = lines.length === 0 ? undefined : { lines, ascent: font.ascent, descent: font.descent };
         const inside = layOut(item, image, { text, ink: '0 g', imageName: `Im${images.length}` });
         operators += `q 1 0 0 1 ${numbers(x, height - item.y - item.height)} cm\n${inside}Q\n`;
@@ -184,8 +185,7 @@ export function textWidth(text: string, size: number): number {
   return (new TextFont().line(text).width * size) / 1000;
 }
 
-/** Letters as they are read, with their marks. */
-/** Made with the first long word: it loads tables of the Unicode library. */
+/** Letters as they are read, with their marks. Made with the first long word: it loads tables of the Unicode library. */
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into lines of at most `width` points, between words, and inside words that are too long. */
@@ -213,6 +213,31 @@ export function wrapText(text: string, size: number, width: number): readonly st
       }
     }
     lines.push(line);
+  }
+  return lines;
+}
+
+/** Size below which long lines wrap, points. */
+const READABLE = 6;
+/** Size at which nothing is gained by wrapping. */
+const LEAST = 0.1;
+
+/**
+ * Returns the lines for `layOut`; where they would shrink below `READABLE` for their width, they wrap at the largest size
+ * at which the wrapped ones fit. Lines that are too many for the height shrink, as nothing may be left out.
+ */
+export function readableLines(lines: readonly string[], area: Extent): readonly string[] {
+  if (lines.length === 0) return lines;
+  const whole = showText(lines);
+  const size = fittingSize(area, whole);
+  const oneLine = lines.map((line) => line.replace(/\s/g, ' '));
+  for (let wanted = READABLE; wanted > Math.max(size, LEAST); wanted *= 0.9) {
+    const perRow = (1000 * area.width) / wanted;
+    const rows = whole.lines.reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / perRow)), 0);
+    // Fewer rows than these are impossible, and measuring words takes long.
+    if (rows * wanted > area.height) continue;
+    const wrapped = oneLine.flatMap((line) => wrapText(line, wanted, area.width));
+    if (fittingSize(area, showText(wrapped)) >= wanted * 0.999) return wrapped;
   }
   return lines;
 }

@@ -174,7 +174,7 @@ for (const fault of ['other-serial', 'unknown', 'no-certificate'] as const) {
       authority.break('ocsp', fault);
       const error = await refusal(collect(authority));
       t.is(error.code, 'revocation.missing');
-      t.regex(error.message, /CN=Signer p-256, .*127\.0\.0\.1:\d+\/ocsp\/issuing/);
+      t.regex(error.message, /Signer p-256 .*127\.0\.0\.1:\d+\/ocsp\/issuing/);
     });
   });
 }
@@ -185,7 +185,7 @@ test('a failure without any answer names the certificate and every address', asy
     authority.break('crl', 'slow');
     const error = await refusal(collect(authority, authority.freshServices({ timeoutMs: 100 })));
     t.is(error.code, 'authority.unreachable');
-    t.regex(error.message, /CN=/);
+    t.regex(error.message, /certificate of /);
     t.regex(error.message, /\/crl\//);
   });
 });
@@ -221,7 +221,7 @@ for (const sources of ['ocsp', 'crl'] as const) {
       authority.revoke(signer, at - 60_000, 1);
       const error = await refusal(authority.freshServices().evidence.collect([signer], [], at));
       t.is(error.code, 'certificate.revoked');
-      t.regex(error.message, /CN=Signer p-256.*since \d{4}-.*keyCompromise/);
+      t.regex(error.message, /Signer p-256.*since \d{4}-.*keyCompromise/);
     });
   });
 }

@@ -10,7 +10,9 @@ import {
 import test from 'ava';
 import { childrenOf, encoded, enter, readWhole, TAG } from '#crypto/asn1/read.js';
 import { bitString, oid, sequence, tlv } from '#crypto/asn1/write.js';
+import type { CertificateRecord } from '#crypto/core/validation-report.js';
 import { strengthOf } from '#crypto/validation/algorithms.js';
+import { certificateRecord } from '#crypto/validation/chain.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import { isAnybodys } from '#crypto/x509/key-strength.js';
 import type { GeneralName } from '#crypto/x509/names.js';
@@ -319,7 +321,7 @@ test('a certificate with an empty subject is named by its alternative names, or 
   const mail = { kind: 'email', text: 'ana@example.com' } as const;
   t.is(nameOf([mail]), 'ana@example.com');
   const name = encodeName({ commonName: 'Ana Exemplo' });
-  t.is(nameOf([{ kind: 'directory', name }, mail]), 'CN=Ana Exemplo');
+  t.is(nameOf([{ kind: 'directory', name }, mail]), 'Ana Exemplo');
   t.is(nameOf([]), 'no name, serial number 4102');
 });
 
@@ -335,6 +337,63 @@ test('a certificate without a common name shows who it is of, and never an ident
   t.is(nameOf({ emailAddress: 'ada@example.com', serialNumber }), 'ada@example.com');
   t.regex(nameOf({ country: 'BR', serialNumber }) ?? '', /^no name, serial number (?!.*52998224725)/);
   t.is(nameOf({ country: 'BR' }), 'C=BR');
+});
+
+function recordOf(subject: DistinguishedName, issuer: DistinguishedName = {}): CertificateRecord {
+  return certificateRecord(readCertificate(issue('', parties().ca, { subject, issuer }).certificate));
+}
+
+/** Common name and serialNumber as issued; the shown name; the number that the details have. */
+const NUMBERED: readonly (readonly [
+  commonName: string,
+  serialNumber: string,
+  name: string,
+  details: string,
+])[] = [
+  ['ANA MULLER:39053344705', '', 'ANA MULLER', '39053344705'],
+  ['GARCIA LOPEZ JUAN - 12345678Z', 'IDCES-12345678Z', 'GARCIA LOPEZ JUAN', 'IDCES-12345678Z'],
+  ['GARCIA LOPEZ JUAN - 12345678Z', '', 'GARCIA LOPEZ JUAN', '12345678Z'],
+  ['JUAN GARCIA - NIF:X1234567L', '', 'JUAN GARCIA', 'X1234567L'],
+  ['GARCIA LOPEZ JUAN - DNI 12345678Z (FIRMA)', '', 'GARCIA LOPEZ JUAN (FIRMA)', '12345678Z'],
+  ['12345678Z JUAN GARCIA (R: B12345678)', '', 'JUAN GARCIA', '12345678Z'],
+  ['MÄNNIK,MARI,PNOEE-47101010033', 'PNOEE-47101010033', 'MÄNNIK,MARI', 'PNOEE-47101010033'],
+  ['MÄNNIK,MARI,47101010033', '47101010033', 'MÄNNIK,MARI', '47101010033'],
+  ['JANIS BERZINS 123456-12345', '', 'JANIS BERZINS', '123456-12345'],
+  ['MEIKÄLÄINEN MATTI 10012345K', '10012345K', 'MEIKÄLÄINEN MATTI', '10012345K'],
+  ['ROSSI/MARIO/RSSMRA80A01H501U/7420071234', '', 'ROSSI/MARIO', 'RSSMRA80A01H501U'],
+  ['Mario Rossi RSSMRA80A01H501U', 'TINIT-RSSMRA80A01H501U', 'Mario Rossi', 'TINIT-RSSMRA80A01H501U'],
+  ['GARCIA LOPEZ Juan FIR 12345678 hard', '', 'GARCIA LOPEZ Juan', '12345678'],
+  ['홍길동()0011047201005012345', '', '홍길동', '0011047201005012345'],
+  ['Ana Müller 4711-X', 'PNODE-4711-X', 'Ana Müller', 'PNODE-4711-X'],
+  // These digits are no identity numbers.
+  ['1234567 Ontario Inc.', '1234567', '1234567 Ontario Inc.', '1234567'],
+  ['Time Stamping Unit 20240101', '', 'Time Stamping Unit 20240101', ''],
+  ['Juan García (FIRMA)', '', 'Juan García (FIRMA)', ''],
+];
+
+test('a name is shown without the identity number beside it, which the details of the certificate have', (t) => {
+  for (const [commonName, serialNumber, name, details] of NUMBERED) {
+    const subject = { commonName, ...(serialNumber !== '' && { serialNumber }) };
+    const record = recordOf(subject);
+    t.is(record.subjectName, name, commonName);
+    t.is(record.identifier ?? '', details, commonName);
+  }
+  const company = recordOf({ commonName: 'WORKS LTD:11222333000181' });
+  t.like(company, { subjectName: 'WORKS LTD', identifier: undefined, companyIdentifier: '11222333000181' });
+  t.is(recordOf({ commonName: 'WORKS:12ABC34501DE35' }).companyIdentifier, '12ABC34501DE35');
+  const card = { commonName: 'RSSMRA80A01H501U/7420071234567890.abc=', organization: 'Regione' };
+  t.is(recordOf({ ...card, givenName: 'Mario', surname: 'Rossi' }).subjectName, 'Mario Rossi');
+  t.regex(recordOf(card).subjectName, /^no name, serial number (?!.*RSSMRA)/, 'the region is not the person');
+});
+
+test('an issuer and a message are named without identity numbers too', (t) => {
+  const subject = { commonName: 'ANA MULLER:39053344705', serialNumber: '39053344705' };
+  t.is(recordOf(subject, subject).issuerName, 'ANA MULLER');
+  t.is(recordOf(subject, { organization: 'Mint', serialNumber: 'Q2826004J' }).issuerName, 'Mint');
+  const stranger = issue('', parties().ca, { subject, notAfter: SIGNED - DAY });
+  const { results } = judged(signedBy(stranger));
+  t.regex(JSON.stringify(results), /ANA MULLER/);
+  t.notRegex(JSON.stringify(results), /39053344705/);
 });
 
 test('a revoked signer leaves the signature open, softly or hard, and one revoked later does not', (t) => {

@@ -76,13 +76,13 @@ test('a certificate inside the signature is never a trust anchor', (t) => {
 test('an issuer with the right name and another key is not used', (t) => {
   t.is(
     reason(leaf, [], [make('issuing')]),
-    'the signature of the certificate of CN=leaf is wrong: the key of its issuer is another one',
+    'the signature of the certificate of leaf is wrong: the key of its issuer is another one',
   );
 });
 
 test('the certificate of a signer issues no others', (t) => {
   const forged = make('forged', leaf, { use: SIGNER });
-  t.is(reason(forged, [leaf, issuing], [root]), 'the certificate of CN=leaf is not that of a CA');
+  t.is(reason(forged, [leaf, issuing], [root]), 'the certificate of leaf is not that of a CA');
 });
 
 test('a path longer than an issuer allows is refused', (t) => {
@@ -102,8 +102,8 @@ test('every certificate of the path must be valid at the time', (t) => {
     reason(make('leaf', old, { use: SIGNER }), [old], [root]),
     /^the certificate of CN=old has expired at /,
   );
-  t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /CN=leaf has expired/);
-  t.regex(reason(leaf, [issuing], [root], AT - 2 * DAY), /CN=leaf is not valid yet, but from /);
+  t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /leaf has expired/);
+  t.regex(reason(leaf, [issuing], [root], AT - 2 * DAY), /leaf is not valid yet, but from /);
   const oldRoot = make('old root', undefined, { use: { kind: 'ca' }, days: [-3, -2] });
   t.regex(reason(make('leaf', oldRoot, { use: SIGNER }), [], [oldRoot]), /CN=old root has expired/);
 });

@@ -17,6 +17,7 @@ import {
   Pkcs12Error,
   type Pkcs12Fault,
   readPkcs12,
+  shownName,
 } from '@sealwright/signatures/pkcs12';
 import { type Forge, toText } from './forge.ts';
 import { forgePrimitives } from './forge-primitives.ts';
@@ -26,7 +27,7 @@ import type { FileError } from './key-messages.ts';
 export interface OpenedFile {
   /** DER. */
   readonly certificate: Uint8Array;
-  /** Common name of the certificate's subject; empty when absent. */
+  /** Name that is shown of the certificate's subject; empty when absent. */
   readonly holder: string;
   /** PrivateKeyInfo, DER. */
   readonly privateKey: Uint8Array;
@@ -51,7 +52,6 @@ const TROUBLES: { readonly [fault in Pkcs12Fault]: FileError } = {
   unsupported: 'file-unsupported',
   unreadable: 'file-unreadable',
 };
-const COMMON_NAME = '2.5.4.3';
 
 /** Opens a file. Rejects with `FileRefused`. */
 export async function openPkcs12(forge: Forge, bytes: Uint8Array, password: string): Promise<OpenedFile> {
@@ -74,7 +74,7 @@ function chosen({ keys, certificates }: Pkcs12Contents): OpenedFile {
       (certificates.length === 1 && keys.length === 1 ? certificates[0] : undefined);
     if (certificate === undefined) continue;
     const { id: algorithm, curve } = keyAlgorithm(key);
-    const holder = commonName(readElement(certificate.der));
+    const holder = holderOf(readElement(certificate.der));
     return { certificate: certificate.der, holder, privateKey, algorithm, curve };
   }
   throw new FileRefused('key-missing');
@@ -99,15 +99,17 @@ function publicMark(key: Element): string | undefined {
   }
 }
 
-/** Common name of the subject: the second Name of TBSCertificate, after issuer and validity. */
-function commonName(certificate: Element): string {
+/** Shown name of the subject: the second Name of TBSCertificate, after issuer and validity. */
+function holderOf(certificate: Element): string {
   const fields = child(certificate, 0);
   const isVersioned = child(fields, 0).tag === TAG.context0Constructed;
-  for (const attribute of childrenOf(child(fields, isVersioned ? 5 : 4)).flatMap(childrenOf)) {
-    if (oidText(child(attribute, 0)) === COMMON_NAME)
-      return new TextDecoder().decode(contents(child(attribute, 1)));
-  }
-  return '';
+  const attributes = childrenOf(child(fields, isVersioned ? 5 : 4)).flatMap(childrenOf);
+  const first = (type: string): string | undefined => {
+    const found = attributes.find((attribute) => oidText(child(attribute, 0)) === type);
+    return found && new TextDecoder().decode(contents(child(found, 1)));
+  };
+  const named = { commonName: first('2.5.4.3'), givenName: first('2.5.4.42'), surname: first('2.5.4.4') };
+  return shownName({ ...named, serialNumber: first('2.5.4.5') }).name ?? '';
 }
 
 /** Returns a child that must exist; throws otherwise. */

@@ -73,6 +73,22 @@ for (const rotation of [0, 90]) {
   });
 }
 
+test('long names in stamps and one-line fields wrap, and keep a size of at least six points', async (t) => {
+  if (!requireTool(t, 'mutool', 'pdftotext')) return;
+  const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
+  const place = { page: 1, left: 20, top: 20, width: 200, height: 60 };
+  for (const content of [
+    { stamps: [{ place, lines: [`Signed by ${name}`, 'Agreed'] }], fields: [] },
+    { stamps: [], fields: [field('name', 20, `Signed by ${name}`, { place: { ...place, height: 56 } })] },
+  ]) {
+    const path = await series(put(page()), [content]);
+    const { stdout } = await runTool('mutool', ['trace', path]);
+    const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
+    t.true(Math.min(...sizes) >= 6 * 0.9 ** 2, String(Math.min(...sizes)));
+    t.true((await textOf(path)).replace(/\s+/g, ' ').includes(`Signed by ${name}`));
+  }
+});
+
 test('a field made before the first signature is filled after it, and every signature stays valid', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
   const empty = {

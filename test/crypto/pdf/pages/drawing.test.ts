@@ -125,6 +125,23 @@ test('a blank page has the size of the page and contains the drawing alone', asy
   t.false(stdout.includes('Secret'));
 });
 
+test('a stamp on a page wraps a long name at six points', async (t) => {
+  if (!requireTool(t, 'mutool')) return;
+  const name = Array.from({ length: 12 }, (_, index) => `Santos${index}`).join(' ');
+  const lines = [name, 'Agreed'];
+  const stamp = { shape: 'stamp', x: 10, y: 10, width: 150, height: 40 } as const;
+  const { path } = compose([
+    { path: page('/MediaBox [0 0 200 300]', ''), draw: () => [{ ...stamp, lines }] },
+  ]);
+  const { stdout } = await runTool('mutool', ['trace', path]);
+  const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
+  t.true(Math.min(...sizes) >= 6, String(sizes[0]));
+  t.is((await seenText(path)).map(({ text }) => text).join(' '), `${name} Agreed`);
+  // An image alone has no line.
+  const image = { ...stamp, lines: [], image: FOUR_COLOURS };
+  t.notThrows(() => compose([{ path: page('/MediaBox [0 0 200 300]', ''), draw: () => [image] }]));
+});
+
 test('text of any language can be copied from a drawing', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const lines = ['Ação e coração', 'Übergröße', 'Здравствуй', 'Ωμέγα', 'a\u0301'];
