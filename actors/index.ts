@@ -19,7 +19,7 @@ export { createHistory, type History } from './history/history.ts';
 export { createMailFolder } from './portal/mail/mail-folder.ts';
 export type { Mailer } from './portal/mail/mail-port.ts';
 export { createSmtpMailer, verifyRelay } from './portal/mail/smtp.ts';
-export type { PortalOptions } from './portal/portal.ts';
+export type { PortalOptions } from './portal/portal-options.ts';
 export { administrationOf } from './portal/tenants/administration.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
 export { Services } from './services.ts';

@@ -18,7 +18,8 @@ import { createHistory, type History, type HistoryOptions } from './history/hist
 import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
-import { type Portal, type PortalOptions, planPortal } from './portal/portal.ts';
+import { type Portal, planPortal } from './portal/portal.ts';
+import type { PortalOptions } from './portal/portal-options.ts';
 import { ACTOR_KINDS, RESTING_STATES, shardModule } from './shard-module.ts';
 import { createStorageFolders } from './shared/files/storage-folders.ts';
 import { Singletons } from './shared/singletons.ts';

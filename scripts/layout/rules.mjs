@@ -249,12 +249,7 @@ export const MAX_LINES = 600;
 export const MAX_IMPORTS = 25;
 
 /** Files that put a service together, which import each of its parts. */
-export const COMPOSITIONS = [
-  'actors/batch/batch.ts',
-  'actors/portal/portal.ts',
-  'http/batch/server.ts',
-  'http/portal/server.ts',
-];
+export const COMPOSITIONS = ['http/batch/server.ts', 'http/portal/server.ts'];
 
 /**
  * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two

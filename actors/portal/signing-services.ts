@@ -1,0 +1,72 @@
+/** Parts of the portal by which participants see and sign documents. */
+
+import type { Accounts } from './accounts.ts';
+import type { DocumentServices } from './document-services.ts';
+import { Authenticators } from './signing/authenticators.ts';
+import { EarlySignatures } from './signing/early-signatures.ts';
+import { FieldUploads } from './signing/field-uploads.ts';
+import { CertificateSigning } from './signing/signing-certificates.ts';
+import { SigningCodes } from './signing/signing-codes.ts';
+import { SigningPages } from './signing/signing-pages.ts';
+import { Signing } from './signing/signing-service.ts';
+import type { PortalCommon } from './wiring-common.ts';
+
+export function createSigningServices(common: PortalCommon, accounts: Accounts, documents: DocumentServices) {
+  const { options, runtime, pool, blobs, uploads, links, tickets, waits, sealProfile, languageOf } = common;
+  const { tenants, passkeys } = accounts;
+  const { directory, contents } = documents;
+  const sealing = {
+    system: runtime.system,
+    clock: runtime.clock,
+    faults: runtime.faults,
+    log: runtime.log,
+    pool,
+    blobs,
+    sealProfile,
+    certificates: common.certificates,
+    languageOf,
+    tellParticipants: options.notifyParticipants.concluded,
+    onSigned: options.onSigned,
+  };
+  const authenticators = new Authenticators(runtime, common.secrets, passkeys);
+  const early = new EarlySignatures(runtime, waits, sealing);
+  const codes = new SigningCodes(runtime, common.codeFor, authenticators, options.messageGateway?.perDay);
+  const certificates = new CertificateSigning({
+    runtime,
+    pool,
+    blobs,
+    directory,
+    waits,
+    tickets,
+    uploads,
+    sealProfile,
+    allowUnproven: options.allowUnproven ?? false,
+    languageOf,
+    early,
+  });
+  const fieldUploads = new FieldUploads(uploads);
+  return {
+    sealing,
+    signing: new Signing({
+      runtime,
+      blobs,
+      pool,
+      directory,
+      early,
+      links,
+      codes,
+      uploads,
+      certificates,
+      fieldUploads,
+    }),
+    signingPages: new SigningPages({
+      runtime,
+      blobs,
+      directory,
+      links,
+      tenants,
+      contents,
+      authenticators,
+    }),
+  };
+}
