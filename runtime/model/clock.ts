@@ -4,6 +4,9 @@ import type { Clock, Millis } from './ports.ts';
 /** Longest delay of a Node timer, milliseconds; a longer one fires at once. */
 const MAX_TIMER = 2 ** 31 - 1;
 
+/** Clocks of nodes differ by less, milliseconds: by half of a statement's time (`StoreClock`). */
+export const CLOCKS_DIFFER_MS = 5000;
+
 function systemAfter(delay: Millis, task: () => void): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number): void => {

@@ -215,8 +215,8 @@ export interface ActorStore {
    * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
    * this process.
    * @param partition missing = effects without a partition
-   * @param inOrder true: none while an earlier effect of the same actor in this partition is due, whoever has leased it;
-   *   stores of one process need not look. @default false
+   * @param inOrder true: the first effect of the partition alone, by its key, and none while another process has it; the
+   *   partition has effects of one actor. Stores of one process need not look. @default false
    */
   leaseEffects(
     now: Millis,

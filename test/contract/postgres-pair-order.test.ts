@@ -1,9 +1,20 @@
 /** Messages of one actor to another, when two nodes step the sender in turn. */
-import { createRuntime, defineActor, type Log, type Runtime, tell } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  createRuntime,
+  defineActor,
+  type Log,
+  type Runtime,
+  systemClock,
+  tell,
+} from '@sealwright/runtime';
 import { postgres } from '@sealwright/runtime/postgres';
+import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
+import { MemoryDatabase, openMemoryNode } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { A, effectOf, stepOf } from './steps.ts';
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -89,3 +100,53 @@ test('what a node that stops has not delivered comes before what the other node 
   });
   t.deepEqual(all.context.heard, IN_ORDER);
 });
+
+const NODE = { leaseSeconds: 5, clock: systemClock, log: SILENT };
+
+/** Two nodes on one database. */
+const DATABASES: { readonly [name: string]: () => undefined | ((node: string) => Promise<ActorStore>) } = {
+  memory: () => {
+    const database = new MemoryDatabase(systemClock);
+    return (node) => openMemoryNode({ ...NODE, database, link: (statement) => statement(), node });
+  },
+  PostgreSQL: () => {
+    if (cluster === undefined) return undefined;
+    const { url } = cluster;
+    return (node) => openPostgresStore({ ...NODE, url, schema: 'leases', poolSize: 2, node });
+  },
+};
+
+for (const [name, database] of Object.entries(DATABASES))
+  test(`${name}: the first effect of a pair holds back later ones of other nodes, also with clocks that differ`, async (t) => {
+    const open = database();
+    if (open === undefined) {
+      t.pass();
+      return;
+    }
+    const one = await open('one');
+    const two = await open('two');
+    t.teardown(() => Promise.all([one.close(), two.close()]));
+    const told = (revision: number, due: number) => ({
+      ...effectOf(A, revision, 0, due),
+      partition: 'tell/pair',
+    });
+    const first = told(1, 8);
+    const second = told(2, 5);
+    const third = told(3, 5);
+    for (const [at, effect] of [first, second, third].entries())
+      t.true((await (at === 0 ? one : two).commit(stepOf(A, at, { effects: [effect] }))).ok);
+    const lease = (store: ActorStore, now: number) => store.leaseEffects(now, 1, 'tell/pair', true);
+
+    t.deepEqual(await lease(two, 5), [], 'the clock of the other node is 3 ms ahead');
+    t.deepEqual(await lease(one, 5), []);
+    t.deepEqual(await lease(two, 8), []);
+    t.deepEqual(await lease(one, 8), [first]);
+    t.deepEqual(await lease(two, 8), [], 'the first one is under way');
+    await one.deferEffect(first.key, 1_000_000, 'set aside');
+    t.deepEqual(await lease(two, 8), [second]);
+    t.deepEqual(await lease(two, 8), [], 'the third one waits for the second of the same node');
+    await two.settleEffects([second.key]);
+    t.deepEqual(await lease(two, 8), [third]);
+    await two.settleEffects([third.key]);
+    t.like(await lease(one, 1_000_000), [{ key: first.key, failures: 1 }]);
+  });

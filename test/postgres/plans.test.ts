@@ -32,6 +32,9 @@ const MAX_PAGES = 60;
 /** Lines of the actor that has many, behind those that each one has. */
 const MANY_LINES = 3000;
 
+/** Queue of every eighth effect; others have about 50. */
+const LONG_QUEUE = 'queue/0';
+
 /** Calls of each operation: after five the server may choose a plan that does not depend on the parameters. */
 const ROUNDS = 7;
 
@@ -92,6 +95,8 @@ const OPERATIONS: {
     const leased = [
       ...(await store.leaseEffects(DUE + ACTORS, 4)),
       ...(await store.leaseEffects(DUE + ACTORS, 4, `queue/${round * 2}`)),
+      ...(await store.leaseEffects(DUE + ACTORS, 1, `queue/${round * 2 + 200}`, true)),
+      ...(await store.leaseEffects(DUE + ACTORS, 1, LONG_QUEUE)),
     ];
     for (const { key } of leased.slice(2)) await store.deferEffect(key, DUE + 10 * ACTORS, 'no answer');
     await store.settleEffects(leased.slice(0, 2).map(({ key }) => key));
@@ -316,7 +321,7 @@ async function fill(pool: pg.Pool): Promise<void> {
       key: ['job', idOf(number), 1, 0],
       value: body({
         dueAt: DUE + number,
-        ...(number % 2 === 0 && { partition: `queue/${number % 400}` }),
+        ...(number % 2 === 0 && { lane: number % 8 === 0 ? LONG_QUEUE : `queue/${number % 400}` }),
         failures: number % 400 === 0 ? 1 : 0,
         lastError: number % 400 === 0 ? 'no answer' : null,
         effect: { do: 'sign' },

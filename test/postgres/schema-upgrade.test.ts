@@ -242,3 +242,46 @@ test('a node upgrades a schema of version 1 with its content, and a program of v
   t.regex(refused.text, new RegExp(`version ${SCHEMA_VERSION}; this program knows versions up to 1\\.`));
   t.deepEqual(await one.counters('d'), { d: 6 });
 });
+
+test('a node that runs goes on while one of this version adds the index of messages in order', async (t) => {
+  t.timeout(120_000);
+  const cluster = await startCluster(t);
+  if (cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const client = new pg.Client({ connectionString: cluster.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  const earlier = await open(t, cluster.url, 'beside');
+  const present = await structure(client, 'beside');
+  await client.query('DROP INDEX beside.effects_order; UPDATE beside.schema_version SET version = 5');
+  t.notDeepEqual(await structure(client, 'beside'), present);
+
+  let revision = 0;
+  const tell = async (store: ActorStore) => {
+    const effects = [{ ...effectOf(A, revision + 1, 0, 5), partition: 'tell/pair' }];
+    t.true((await store.commit(stepOf(A, revision, { effects }))).ok);
+    revision += 1;
+  };
+  await tell(earlier);
+  let isOpen = false;
+  const opening = open(t, cluster.url, 'beside', 'two').finally(() => {
+    isOpen = true;
+  });
+  while (!isOpen) await tell(earlier);
+  const later = await opening;
+  t.true(revision > 1);
+  t.deepEqual(await structure(client, 'beside'), present);
+  const { rows } = await client.query<{ version: number }>('SELECT version FROM beside.schema_version');
+  t.deepEqual(rows, [{ version: SCHEMA_VERSION }]);
+
+  await tell(later);
+  const lease = async (store: ActorStore) =>
+    (await store.leaseEffects(5, 1, 'tell/pair', true)).map(({ key }) => key);
+  t.deepEqual(await lease(later), [], 'messages of the earlier node come first');
+  for (let at = 1; at < revision; at += 1) {
+    const [key = ''] = await lease(earlier);
+    t.is(key, effectOf(A, at, 0, 5).key);
+    await earlier.settleEffects([key]);
+  }
+  t.deepEqual(await lease(later), [effectOf(A, revision, 0, 5).key]);
+});

@@ -1,6 +1,8 @@
 /** One service of three nodes: what is done at one of them holds at the others at once. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { headersOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
+import { type Receiver, startReceiver } from '../actors/portal/webhooks/receiver.ts';
 import { ask, logIn } from '../http/ask.ts';
 import { reached } from '../project/waiting.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
@@ -16,6 +18,9 @@ interface ClusterFixture {
   readonly nodes: readonly [Service, Service, Service] | undefined;
   /** Address of a balancer before all portals. */
   readonly portal: string;
+  /** Hears from all nodes what happens to documents. */
+  readonly receiver: Receiver;
+  readonly relay: Relay;
   /** Starts the node of this number, from 0. */
   start(at: number): Promise<Service>;
 }
@@ -26,9 +31,12 @@ const portOf = (url: string) => Number(new URL(url).port);
 
 test.before(async (t) => {
   const teardown = (task: () => unknown) => void tasks.push(task);
+  const receiver = await startReceiver({ teardown });
+  const relay = await startRelay({ teardown });
   const cluster = await startCluster(t as ExecutionContext);
   if (cluster === undefined) {
-    t.context = { nodes: undefined, portal: '', start: () => Promise.reject(new Error('no database')) };
+    const start = () => Promise.reject(new Error('no database'));
+    t.context = { nodes: undefined, portal: '', receiver, relay, start };
     return;
   }
   teardown(() => cluster.remove());
@@ -50,13 +58,21 @@ test.before(async (t) => {
           'Portal:Bootstrap:Organization': 'Acme',
           'Portal:Bootstrap:Application': 'App',
           'Portal:Bootstrap:Secret': SECRET,
+          'Portal:Organizations:0:Name': 'Acme',
+          'Portal:Organizations:0:Webhook:Url': `${receiver.url}/documents`,
+          'Portal:Organizations:0:Webhook:AuthType': 'Bearer',
+          'Portal:Organizations:0:Webhook:Token': 'three',
+          'Portal:WebhookAllowPrivate': true,
+          'Portal:Smtp:Host': '127.0.0.1',
+          'Portal:Smtp:Port': relay.port,
+          'Portal:Smtp:From': 'portal@example.test',
         },
       },
     );
   const nodes = [await start(0), await start(1), await start(2)] as const;
   const balancer = await startBalancer(() => nodes.map(({ portalUrl }) => portOf(portalUrl)));
   teardown(() => balancer.close());
-  t.context = { nodes, portal: `http://127.0.0.1:${balancer.port}`, start };
+  t.context = { nodes, portal: `http://127.0.0.1:${balancer.port}`, receiver, relay, start };
 });
 
 test.after.always(async () => {
@@ -124,6 +140,28 @@ onNodes('a document is made, signed and concluded by calls that each reach anoth
   while (status !== 'Concluded') ({ status } = await detail());
   const { totalCount } = await call<{ totalCount: number }>(t, '/api/documents');
   t.is(totalCount, 1);
+
+  const { receiver, relay } = t.context;
+  const types = ['DocumentsCreated', 'DocumentSigned', 'DocumentSigned', 'DocumentConcluded'];
+  await reached(() => receiver.calls.length >= types.length);
+  t.deepEqual(
+    receiver.calls.map(({ headers, body }) => [
+      headers['webhook-sequence'],
+      (JSON.parse(body) as { type: string }).type,
+    ]),
+    types.map((type, at) => [String(at + 1), type]),
+    'the receiver hears of each step in its order, whichever node told it',
+  );
+  for (const email of ['ann@example.com', 'bob@example.com']) {
+    const mails = () => relay.taken.filter(({ to }) => to.includes(email));
+    await reached(() => mails().length >= 2);
+    const subjects = mails().map(({ raw }) => headersOf(raw).get('subject') ?? '');
+    // Each goes when the relay takes it: mails have no order among each other.
+    t.deepEqual(subjects.map((text) => /Please_sign|Completed/.exec(text)?.[0]).sort(), [
+      'Completed',
+      'Please_sign',
+    ]);
+  }
 });
 
 onNodes(

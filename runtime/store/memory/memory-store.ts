@@ -3,6 +3,7 @@
  * Arguments and results are copied, so that no caller shares objects with the store.
  */
 import { latestDue } from '../../model/backoff.ts';
+import { CLOCKS_DIFFER_MS } from '../../model/clock.ts';
 import { checkStepKeys, compareKeys, parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
@@ -34,9 +35,13 @@ function structuredCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
+function byKey(left: StoredEffect, right: StoredEffect): number {
+  return compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
+}
+
 /** Sorts by due time, then by key. */
 function byDue(left: StoredEffect, right: StoredEffect): number {
-  return left.dueAt - right.dueAt || compareKeys(parseEffectKey(left.key), parseEffectKey(right.key));
+  return left.dueAt - right.dueAt || byKey(left, right);
 }
 
 function timerKey({ due, actor, name }: Omit<StoredTimer, 'event'>): readonly (string | number)[] {
@@ -185,9 +190,7 @@ export class MemoryStore implements ActorStore {
 
   #ofActor(actor: ActorAddress): StoredEffect[] {
     const own = nameOf(actor);
-    return [...this.#tables.effects.values()]
-      .filter((effect) => nameOf(effect.actor) === own)
-      .sort((left, right) => compareKeys(parseEffectKey(left.key), parseEffectKey(right.key)));
+    return [...this.#tables.effects.values()].filter((effect) => nameOf(effect.actor) === own).sort(byKey);
   }
 
   async journal(
@@ -239,19 +242,11 @@ export class MemoryStore implements ActorStore {
     partition?: string,
     inOrder = false,
   ): Promise<readonly StoredEffect[]> {
-    const all = [...this.#tables.effects.values()].filter(
-      (effect) => effect.partition === partition && effect.dueAt <= now,
+    const soon = [...this.#tables.effects.values()].filter(
+      (effect) => effect.partition === partition && effect.dueAt <= now + CLOCKS_DIFFER_MS,
     );
-    const isFirst = ({ key }: StoredEffect): boolean => {
-      const own = parseEffectKey(key);
-      const [kind, id] = own;
-      return !all.some((other) => {
-        const { actor } = other;
-        return actor.kind === kind && actor.id === id && compareKeys(parseEffectKey(other.key), own) < 0;
-      });
-    };
-    const due = all
-      .filter((effect) => this.#isFree(effect.key) && (!inOrder || isFirst(effect)))
+    const due = (inOrder ? soon.sort(byKey).slice(0, 1) : soon)
+      .filter((effect) => effect.dueAt <= now && this.#isFree(effect.key))
       .sort(byDue)
       .slice(0, limit);
     for (const effect of due) this.#tables.leased.set(effect.key, this.#session);

@@ -1,5 +1,6 @@
 /** Effects and timers of this node in a store on PostgreSQL. */
 import { MAX_BACKOFF_MS } from '../../model/backoff.ts';
+import { CLOCKS_DIFFER_MS } from '../../model/clock.ts';
 import type { AfterQuery, Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../model/ports.ts';
 import { EffectLeases } from './effect-leases.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
@@ -22,13 +23,14 @@ import { effectKey } from './steps-as-arrays.ts';
 const UNFLUSHED = `(SELECT set_config('synchronous_commit', 'off', true)) = 'off'`;
 
 /**
- * No earlier effect of the same actor in the queue is due, of whatever node. A key is that of the actor, then revision and
- * index as numbers of nine bytes each (`key-bytes.ts`).
+ * Leases the first effect of a queue, unless another node has it: later ones wait for it. Reads the index `effects_order` at
+ * its first place, and behind effects that were set aside.
  */
-const NO_EARLIER = `
-            AND NOT EXISTS (SELECT FROM effects AS earlier
-              WHERE earlier.key >= substring(own.key FROM 1 FOR octet_length(own.key) - 18) AND earlier.key < own.key
-                AND earlier.queue = own.queue AND earlier.due <= $2)`;
+const LEASE_FIRST = `UPDATE effects SET lease = $1
+  WHERE key = (SELECT key FROM effects
+      WHERE queue = $3 AND due <= $2::bigint + ${CLOCKS_DIFFER_MS} AND ${UNFLUSHED} ORDER BY queue, key LIMIT 1)
+    AND owner = $1 AND lease IS NULL AND due <= $2
+  RETURNING key, ${EFFECT_COLUMNS}`;
 
 export class PostgresWork extends PostgresReads {
   protected readonly session: Session;
@@ -53,25 +55,30 @@ export class PostgresWork extends PostgresReads {
     partition?: string,
     inOrder = false,
   ): Promise<readonly StoredEffect[]> {
-    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, partition, inOrder));
+    if (limit <= 0) return [];
+    return this.leases.add(() =>
+      inOrder && partition !== undefined
+        ? this.#leaseWith('lease-first', LEASE_FIRST, [now, Buffer.from(partition)])
+        : this.#leaseDue(now, limit, partition),
+    );
   }
 
-  async #lease(
-    now: Millis,
-    limit: number,
-    partition: string | undefined,
-    inOrder: boolean,
-  ): Promise<readonly StoredEffect[]> {
+  #leaseDue(now: Millis, limit: number, partition: string | undefined): Promise<readonly StoredEffect[]> {
     const inQueue = partition === undefined ? 'queue IS NULL' : 'queue = $4';
-    const rows = await this.write<EffectRow & { key: Buffer }>(
-      partition === undefined ? 'lease' : `lease-queue${inOrder ? '-in-order' : ''}`,
+    return this.#leaseWith(
+      partition === undefined ? 'lease' : 'lease-queue',
       `UPDATE effects SET lease = $1 WHERE key IN (
-          SELECT key FROM effects AS own
-          WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2 AND ${UNFLUSHED}${inOrder ? NO_EARLIER : ''}
+          SELECT key FROM effects
+          WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2 AND ${UNFLUSHED}
           ORDER BY due, key LIMIT $3 FOR UPDATE SKIP LOCKED
         ) RETURNING key, ${EFFECT_COLUMNS}`,
-      [this.session.token, now, limit, ...(partition === undefined ? [] : [Buffer.from(partition)])],
+      [now, limit, ...(partition === undefined ? [] : [Buffer.from(partition)])],
     );
+  }
+
+  /** @param values behind the token of the session */
+  async #leaseWith(name: string, text: string, values: readonly unknown[]): Promise<readonly StoredEffect[]> {
+    const rows = await this.write<EffectRow & { key: Buffer }>(name, text, [this.session.token, ...values]);
     return [...rows]
       .sort((left, right) => left.due - right.due || Buffer.compare(left.key, right.key))
       .map(effectOf);

@@ -347,4 +347,9 @@ export const SCHEMA_UPGRADES: { readonly [version: number]: readonly string[] } 
     'ALTER TABLE sessions ADD COLUMN reads_blocks boolean NOT NULL DEFAULT false',
     'ALTER TABLE sessions ALTER COLUMN reads_blocks DROP DEFAULT',
   ],
+  // The first effect of a queue, leased or not, of whatever node: messages of a pair wait for it.
+  6: [
+    "SET LOCAL lock_timeout = '2s'",
+    'CREATE INDEX effects_order ON effects (queue, key) WHERE queue IS NOT NULL',
+  ],
 };
