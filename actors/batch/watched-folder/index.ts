@@ -8,6 +8,7 @@ export type {
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
+export { createIgnoredNames } from './ignored-names.ts';
 export { nameIn, walk } from './sweep.ts';
 export {
   type BucketSource,
@@ -15,4 +16,4 @@ export {
   createWatchedBucket,
   listedObjects,
 } from './watched-bucket.ts';
-export { createIgnoredNames, createWatchedFolder } from './watched-folder.ts';
+export { createWatchedFolder } from './watched-folder.ts';

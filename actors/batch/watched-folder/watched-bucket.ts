@@ -20,7 +20,7 @@ import type {
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
-import { createIgnoredNames } from './watched-folder.ts';
+import { createIgnoredNames } from './ignored-names.ts';
 
 /** The objects of one input. */
 export interface BucketSource {

@@ -19,7 +19,7 @@ import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import type { Candidate, OfferResult } from '../../../../actors/batch/watched-folder/contract.ts';
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
-import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
+import { Pickup } from '../../../../actors/batch/watched-folder/pickup.ts';
 import type { FileSample } from '../../../../actors/batch/watched-folder/stability.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { createHarness } from './harness.ts';
@@ -52,7 +52,7 @@ function pickupByHand(
     quietMs: 2 * INTERVAL,
     quietWithHolesMs: 6 * INTERVAL,
   };
-  const pickup = createPickup({
+  const pickup = new Pickup({
     options: {
       name: 'inbox',
       path: folder,

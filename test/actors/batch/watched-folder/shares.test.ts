@@ -13,7 +13,7 @@ import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
-import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
+import { Pickup } from '../../../../actors/batch/watched-folder/pickup.ts';
 import { fileDigest } from '../../../../actors/shared/files/digest.ts';
 import { hasChanged, stateOfOriginal } from '../../../../actors/shared/files/stage.ts';
 import { folderFor } from '../../../runtime/folder.ts';
@@ -38,7 +38,7 @@ function offeredParts(t: ExecutionContext, { mount }: Share, write: (part: numbe
     let written = 0;
     const disk = createFileReader(mount, { limit: 1, clock: systemClock });
     const nothing = () => {};
-    const pickup = createPickup({
+    const pickup = new Pickup({
       options: {
         name: 'inbox',
         path: mount,
