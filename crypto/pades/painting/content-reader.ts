@@ -147,6 +147,7 @@ export class ContentReader {
     const ctm = multiply(matrix, state.ctm);
     const clip = intersectClip(state.clip, transformed(ctm, box));
     const isOptional = dict.get('OC') !== undefined;
+    if (isOptional) this.#noteUnsure('optional content');
     const hides = state.hides && isUpright(ctm) && !isOptional;
     const isConditional = state.isConditional || isOptional;
     const group = this.#grouped(state, dict);
@@ -293,6 +294,7 @@ export class ContentReader {
           break;
         case 'BDC':
           if (asName(operands[0]) === 'OC') {
+            this.#noteUnsure('optional content');
             state.hides = false;
             state.isConditional = true;
           }
@@ -311,7 +313,7 @@ export class ContentReader {
           line = IDENTITY;
           break;
         case 'Tf':
-          state.font = this.#selectFont(resources, operands[0]);
+          state.font = this.#fontIn(this.#resource(resources, 'Font', operands[0]));
           state.size = n(1);
           break;
         case 'TL':
@@ -384,14 +386,16 @@ export class ContentReader {
     for (const entry of resources?.entries ?? []) this.#assertOnce(this.#pdf.dict(resources?.valueAt(entry)));
   }
 
-  /** Returns the resources that have an entry of a kind. */
-  #with(resources: Resources, kind: string, name: ByteSlice | undefined): PdfDict | undefined {
+  #resource(resources: Resources, kind: string, name: ByteSlice | undefined): ByteSlice | undefined {
     const key = asName(name) ?? '';
-    return resources.find((one) => this.#pdf.dict(one.get(kind))?.get(key) !== undefined) ?? resources[0];
+    const found = resources.flatMap((one) => this.#pdf.dict(one.get(kind))?.get(key) ?? []);
+    // Some programs look it up in the resources of the page.
+    if (found.length === 0 && kind !== 'Font') this.#noteUnsure('a name that is not in its resources');
+    return found[0];
   }
 
-  #resource(resources: Resources, kind: string, name: ByteSlice | undefined): ByteSlice | undefined {
-    return this.#pdf.dict(this.#with(resources, kind, name)?.get(kind))?.get(asName(name) ?? '');
+  #noteUnsure(construct: string): void {
+    if (this.#isStrict) this.#noteUnsupported(construct);
   }
 
   #noteUnsupported(construct: string): void {
@@ -549,10 +553,6 @@ export class ContentReader {
     const reader = new ContentReader(this.#pdf, this.#spend, this.#drawnDepth + 1);
     const { marks } = reader.content([drawing], own);
     return together(marks.map(({ box }) => transformed(matrix, box))) ?? 'blank';
-  }
-
-  #selectFont(resources: Resources, name: ByteSlice | undefined): GraphicsState['font'] {
-    return this.#fontIn(this.#resource(resources, 'Font', name));
   }
 
   #fontIn(value: ByteSlice | undefined): GraphicsState['font'] {

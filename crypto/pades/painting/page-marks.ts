@@ -17,8 +17,10 @@ import { ContentReader } from './content-reader.ts';
 import { type Box, boxOf, fitting, IDENTITY, matrixOf, numberOf, transformed } from './geometry.ts';
 import { type Mark, type PaintedContent, UnreadableContent } from './painted-marks.ts';
 
-/** `Hidden` and `NoView` (ISO 32000-2, table 167). */
-const HIDDEN_FLAGS = 2 | 32;
+/** `Hidden`, `Print` and `NoView` (ISO 32000-2, table 167). */
+const HIDDEN = 2;
+const PRINT = 4;
+const NO_VIEW = 32;
 /** An annotation that is not turned with its page. */
 export const NO_ROTATE = 16;
 /** Most nodes between a page and the root of the page tree. */
@@ -44,6 +46,12 @@ export interface PageMarks {
   /** Undefined for content that cannot be read. */
   readonly content: readonly Mark[] | undefined;
   readonly annotations: readonly ShownAnnotation[];
+}
+
+/** True for an annotation that is neither shown nor printed. */
+export function isUnseen(pdf: PdfDocument, annotation: PdfDict | undefined): boolean {
+  const flags = asInteger(pdf.resolve(annotation?.get('F'))) ?? 0;
+  return (flags & HIDDEN) !== 0 || (flags & (NO_VIEW | PRINT)) === NO_VIEW;
 }
 
 const KNOWN = new WeakMap<PdfDocument, Map<PaintedPage, PageMarks>>();
@@ -87,9 +95,8 @@ function shownAnnotations(
   for (const item of items(pdf.resolve(page.get('Annots')))) {
     if (found.length > MAX_ANNOTATIONS) break;
     const dict = pdf.dict(item);
-    const unseen = (asInteger(pdf.resolve(dict?.get('F'))) ?? 0) & HIDDEN_FLAGS;
     const rectangle = boxOf(pdf, dict?.get('Rect'));
-    if (dict === undefined || rectangle === undefined || unseen !== 0) continue;
+    if (dict === undefined || rectangle === undefined || isUnseen(pdf, dict)) continue;
     const type = asName(pdf.resolve(dict.get('Subtype'))) ?? '';
     const marks = annotationMarks(pdf, dict, rectangle, spend);
     const value = type === 'Widget' ? asText(pdf.resolve(inheritedByField(pdf, dict, 'V'))) : undefined;

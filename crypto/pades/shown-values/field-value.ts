@@ -11,6 +11,8 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
+import type { Box } from '../painting/geometry.ts';
+import type { Mark } from '../painting/painted-marks.ts';
 import { keepsNumbers } from './shown-value.ts';
 import { isFormatOf } from './value-formats.ts';
 
@@ -123,6 +125,26 @@ export function showsList(shown: string, { texts, list }: FieldValue): boolean {
     }
   }
   return false;
+}
+
+/** True when the filled boxes of a list lie behind the options of the value, and only behind these. */
+export function marksValue(
+  marks: readonly Mark[],
+  rectangle: Box,
+  texts: readonly string[] | undefined,
+): boolean {
+  const height = rectangle.top - rectangle.bottom;
+  const bars = marks.filter(({ kind, box }) => kind === 'fill' && box.top - box.bottom < 0.9 * height);
+  const isMarked = ({ box }: { readonly box: Box }): boolean => {
+    const middle = (box.bottom + box.top) / 2;
+    return bars.some((bar) => bar.box.bottom < middle && middle < bar.box.top);
+  };
+  const marked = marks
+    .flatMap(({ text }) => text?.glyphs ?? [])
+    .filter((glyph) => glyph.text?.trim() !== '' && isMarked(glyph))
+    .map(({ text }) => text)
+    .join('');
+  return texts?.some((text) => text.replace(/\s/g, '') === marked) === true;
 }
 
 /** True when the shown text represents the value. */

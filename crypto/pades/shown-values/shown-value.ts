@@ -114,7 +114,8 @@ function faultOf(
   const glyphs = (text?.glyphs ?? []).filter((glyph) => glyph.text?.trim() !== '');
   const size = text?.size ?? 0;
   if (isConditional) return hidden('shows its text in a layer or a shape, where it may not be seen', false);
-  if (blend !== 'Normal' && blend !== 'Compatible') return hidden('blends its text with what is below');
+  if (blend !== 'Normal' && blend !== 'Compatible')
+    return hidden('blends its text with what is below', blend !== 'unknown');
   if (text?.isOutline === true) return hidden('shows its text by outlines alone', false);
   if ((text?.outline ?? 0) > BOLD * size && (text?.outline ?? 0) <= size)
     return hidden('draws its text with outlines that may run into each other', false);

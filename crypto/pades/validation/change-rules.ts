@@ -333,7 +333,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
     yields: COMMENTS,
     clause: '12.5.6.2',
   }),
-  rule('new comment', 'QuadPoints Name Open Parent State StateModel BS RD Sy FS', 'look', {
+  rule('new comment', 'QuadPoints Name Open Parent State StateModel BS RD Sy FS OC', 'look', {
     yields: COMMENTS,
     clause: '12.5.6',
   }),

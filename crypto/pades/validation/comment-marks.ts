@@ -16,19 +16,18 @@ import { streamsOf } from '../painting/appearance-streams.ts';
 import { lightnessOf } from '../painting/colours.ts';
 import { AREAS_PER_STEP, type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
 import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
-import { NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
-import { type Mark, THIN, UnreadableContent } from '../painting/painted-marks.ts';
+import { isUnseen, NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
+import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { annotationKind } from './annotation-kinds.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { SurveyedPage } from './survey.ts';
 
-/** `absent`: it has no appearance of its own. */
+/** `absent`: it has no appearance of its own. `writes`: it shows text or pictures. */
 export type CommentLook =
-  | { readonly look: 'absent' | 'drawn' | 'hides' }
+  | { readonly look: 'absent' | 'drawn' | 'hides' | 'writes' }
   /** `reason` completes `added an annotation, which …`. */
   | { readonly look: 'undecided'; readonly reason: string };
 
-const HIDDEN_FLAGS = 2 | 32;
 const NO_ZOOM = 8;
 /** Notes, which viewers show by a symbol. */
 const SYMBOLS: ReadonlySet<string> = new Set(['Text', 'FileAttachment']);
@@ -76,11 +75,13 @@ export function commentLook(
   const spend = (steps: number): void => pair.before.spend(steps);
   const covered = (covers: readonly Cover[]) =>
     coveredOn(pair.before.pdf, page, { own: [own], covers, spend });
+  const look = lookOf(pair, state, dict);
+  const drawn = look?.marks;
+  if (state === 'after' && drawn?.some(({ kind }) => kind === 'text' || kind === 'image') === true)
+    return { look: 'writes' };
   if (isUnsteady(pdf, dict, page) && !(SYMBOLS.has(type) && covered(placesOf(pdf, dict)) === 'nothing'))
     return { look: 'undecided', reason: 'does not keep its place on the page' };
-  const drawn = marksOf(pair, state, dict);
   const areas = boxesOf(pdf, dict);
-  if (drawn === 'unreadable') return { look: 'undecided', reason: 'has an appearance that cannot be read' };
   const painted = (drawn ?? []).reduce((sum, mark) => sum + mark.covers.length, 0);
   spend((painted * areas.length) / AREAS_PER_STEP);
   const covers = drawn === undefined ? viewerCovers(pdf, dict, type, areas) : drawnCovers(drawn, type, areas);
@@ -90,6 +91,10 @@ export function commentLook(
   if (found === 'content') return { look: 'hides' };
   if (found !== 'nothing')
     return { look: 'undecided', reason: 'lies over something that is not compared with it' };
+  const isLayered = state === 'after' && dict.get('OC') !== undefined;
+  const unsure = isLayered ? 'optional content' : look?.unsupported;
+  if (unsure !== undefined && (state === 'after' || drawn?.length === 0))
+    return { look: 'undecided', reason: `has ${unsure}` };
   if (drawn === undefined) return { look: 'absent' };
   if (!isOfItsKind(drawn, type, areas))
     return { look: 'undecided', reason: 'draws more than its kind of comment' };
@@ -131,10 +136,6 @@ function typeOf(pdf: PdfDocument, dict: PdfDict | undefined): string {
   return asName(pdf.resolve(dict?.get('Subtype'))) ?? '';
 }
 
-function isUnseen(pdf: PdfDocument, dict: PdfDict): boolean {
-  return ((asInteger(pdf.resolve(dict.get('F'))) ?? 0) & HIDDEN_FLAGS) !== 0;
-}
-
 /**
  * True when a comment is not turned with its page, or keeps its size at any zoom, so that its place depends on the viewer
  * (`NoZoom` and `NoRotate`, table 167). Symbols of notes are like that.
@@ -157,24 +158,30 @@ function placesOf(pdf: PdfDocument, dict: PdfDict): readonly Cover[] {
   return [{ box, remains: 0, isText: false }];
 }
 
-/** Returns the marks of all appearances; undefined for a comment without one. */
-function marksOf(
+/** Returns what all appearances paint; undefined for a comment without one. */
+function lookOf(
   pair: ObjectComparison,
   state: 'before' | 'after',
   dict: PdfDict,
-): readonly Mark[] | undefined | 'unreadable' {
+): PaintedContent | undefined {
   const { pdf } = pair[state];
   const streams = streamsOf(pdf, dict.get('AP')) ?? [];
   const rectangle = boxOf(pdf, dict.get('Rect'));
   if (streams.length === 0) return undefined;
-  if (rectangle === undefined) return 'unreadable';
+  if (rectangle === undefined) return { marks: [], unsupported: 'an appearance without a place' };
   try {
-    return [...new Set(streams)].flatMap(
-      (number) => paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps))?.marks ?? [],
+    const looks = [...new Set(streams)].map(
+      (number) =>
+        paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps)) ?? {
+          marks: [],
+          unsupported: 'an appearance without an extent',
+        },
     );
+    const [unsupported] = looks.flatMap((look) => look.unsupported ?? []);
+    return { marks: looks.flatMap(({ marks }) => marks), unsupported };
   } catch (error) {
-    if (error instanceof UnreadableContent) return 'unreadable';
-    throw error;
+    if (!(error instanceof UnreadableContent)) throw error;
+    return { marks: [], unsupported: `an appearance that cannot be read (${error.message})` };
   }
 }
 
@@ -300,10 +307,9 @@ function otherCovers(pair: ObjectComparison, page: SurveyedPage, own: number): r
     const other = pdf.dict(item);
     if (other === undefined || asReference(item)?.number === own || found.length > MAX_OTHERS) continue;
     if (typeOf(pdf, other) !== 'Highlight' || isUnseen(pdf, other)) continue;
-    const marks = marksOf(pair, 'after', other);
+    const marks = lookOf(pair, 'after', other)?.marks;
     const areas = boxesOf(pdf, other);
-    if (marks !== 'unreadable')
-      found.push(...(marks === undefined ? viewerCovers(pdf, other, 'Highlight', areas) : coversOf(marks)));
+    found.push(...(marks === undefined ? viewerCovers(pdf, other, 'Highlight', areas) : coversOf(marks)));
   }
   return found.filter(({ remains }) => remains > 0 && remains < 1);
 }

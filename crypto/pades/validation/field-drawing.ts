@@ -21,7 +21,7 @@ import {
 } from '../../pdf/index.ts';
 import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
 import { numberOf } from '../painting/geometry.ts';
-import { shownStream } from '../painting/page-marks.ts';
+import { isUnseen, shownStream } from '../painting/page-marks.ts';
 import { THIN } from '../painting/painted-marks.ts';
 import {
   type AppearanceJudgement,
@@ -61,12 +61,6 @@ const WIDEST = 1000;
 /** Returns the flags of an annotation that decide where it is seen. */
 export function seenFlags(pdf: PdfDocument, annotation: PdfDict | undefined): number {
   return (asInteger(pdf.resolve(annotation?.get('F'))) ?? 0) & SEEN;
-}
-
-/** True for an annotation that is neither shown nor printed. */
-export function isUnseen(pdf: PdfDocument, annotation: PdfDict | undefined): boolean {
-  const flags = seenFlags(pdf, annotation);
-  return (flags & HIDDEN) !== 0 || ((flags & NO_VIEW) !== 0 && (flags & PRINT) === 0);
 }
 
 /** True for an annotation that no screen shows, printed or not. */

@@ -27,7 +27,14 @@ import {
   coversOf,
 } from '../painting/covered-content.ts';
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
-import { NO_ROTATE, pageMarks, paintedBy, rotationOf, shownStream } from '../painting/page-marks.ts';
+import {
+  isUnseen,
+  NO_ROTATE,
+  pageMarks,
+  paintedBy,
+  rotationOf,
+  shownStream,
+} from '../painting/page-marks.ts';
 import { type Mark, THIN, UnmeasuredFont, UnreadableContent } from '../painting/painted-marks.ts';
 import {
   type AppearanceJudgement,
@@ -36,9 +43,9 @@ import {
   leavesOpen,
 } from '../shown-values/appearance-judgement.ts';
 import { judgeButton } from '../shown-values/button-mark.ts';
-import { fieldValue, showsList, showsValue } from '../shown-values/field-value.ts';
+import { fieldValue, marksValue, showsList, showsValue } from '../shown-values/field-value.ts';
 import { readText, showsFromRight } from '../shown-values/shown-value.ts';
-import { drawsAllAnew, frameOf, isUnseen, seenFlags } from './field-drawing.ts';
+import { drawsAllAnew, frameOf, seenFlags } from './field-drawing.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
 import { judgeRichText } from './rich-text.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
@@ -309,13 +316,32 @@ function judgeStream(
     painted = paintedBy(pdf, number, rectangle, (steps) => pair.before.spend(steps));
   } catch (error) {
     if (!(error instanceof UnreadableContent)) throw error;
-    if (error instanceof UnmeasuredFont) return leavesOpen(`shows ${error.message}`);
-    const reason = `cannot be read (${error.message})`;
-    return isSigned ? leavesOpen(reason) : forbids(reason);
+    return leavesOpen(
+      error instanceof UnmeasuredFont ? `shows ${error.message}` : `cannot be read (${error.message})`,
+    );
   }
-  if (painted === undefined) return forbids('has no extent');
+  if (painted === undefined) return leavesOpen('has no extent');
   const { marks, unsupported } = painted;
-  if (unsupported !== undefined) return (isSigned ? leavesOpen : forbids)(`has ${unsupported}`);
+  const open = leavesOpen(`has ${unsupported}`);
+  if (isSigned && unsupported !== undefined) return open;
+  const judged = judgeMarks(pair, field, { dict, number, pages, isSigned, marks, rectangle });
+  return judged.status === 'forbidden' || unsupported === undefined ? judged : open;
+}
+
+/** Judges what a look paints as far as it is read: what is proven fails, whatever else is in it. */
+function judgeMarks(
+  pair: ObjectComparison,
+  field: SurveyedField,
+  {
+    dict,
+    number,
+    pages,
+    isSigned,
+    marks,
+    rectangle,
+  }: ShownStream & { readonly isSigned: boolean; readonly marks: readonly Mark[]; readonly rectangle: Box },
+): AppearanceJudgement {
+  const { pdf } = pair.after;
   const paths = judgePaths(field, marks, rectangle, lineLimit(pair, dict));
   if (paths !== undefined) return forbids(paths);
   const hidden = judgeCovers(pair, field, { marks, rectangle, pages });
@@ -562,22 +588,6 @@ function isKnownFont(
   const file = pdf.stream(pdf.dict(dict?.get('FontDescriptor'))?.get('FontFile2'));
   const used = glyphs.map(({ code, text }) => ({ glyph: code, text: text ?? '' }));
   return file !== undefined && hasKnownShapes(file, used, `${value}\n${shown}`);
-}
-
-/** True when the filled boxes of a list lie behind the options of the value, and only behind these. */
-function marksValue(marks: readonly Mark[], rectangle: Box, texts: readonly string[] | undefined): boolean {
-  const height = rectangle.top - rectangle.bottom;
-  const bars = marks.filter(({ kind, box }) => kind === 'fill' && box.top - box.bottom < 0.9 * height);
-  const isMarked = ({ box }: { readonly box: Box }): boolean => {
-    const middle = (box.bottom + box.top) / 2;
-    return bars.some((bar) => bar.box.bottom < middle && middle < bar.box.top);
-  };
-  const marked = marks
-    .flatMap(({ text }) => text?.glyphs ?? [])
-    .filter((glyph) => glyph.text?.trim() !== '' && isMarked(glyph))
-    .map(({ text }) => text)
-    .join('');
-  return texts?.some((text) => text.replace(/\s/g, '') === marked) === true;
 }
 
 function isNear({ text }: Mark, rectangle: Box): boolean {

@@ -14,9 +14,6 @@ import {
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { BLEND_MODES, blendMode } from '../painting/compositing.ts';
-import { type Box, boxOf } from '../painting/geometry.ts';
-import { paintedBy } from '../painting/page-marks.ts';
-import { UnreadableContent } from '../painting/painted-marks.ts';
 import { annotationKind, isComment } from './annotation-kinds.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { type ChangeKind, ruleOf } from './change-rules.ts';
@@ -157,6 +154,8 @@ function addedAnnotation(
 /** @param kind of the change, where nothing is drawn that has to be looked at */
 function annotation(description: string, looks: readonly CommentLook[], kind: ChangeKind): Change {
   if (looks.some(({ look }) => look === 'hides')) return forbidden(`${description}, which hides content`);
+  if (looks.some(({ look }) => look === 'writes'))
+    return forbidden(`${description}, which has text or pictures in its appearance`);
   const [open] = looks.flatMap((one) => (one.look === 'undecided' ? one.reason : []));
   if (open !== undefined)
     return { kind: 'comment-open', description, detail: `${description}, which ${open}` };
@@ -236,53 +235,5 @@ function faultOf(pair: ObjectComparison, slice: ByteSlice, type: string): string
   if (!['paints', 'darkens'].includes(BLEND_MODES[mode] ?? ''))
     return 'a blend mode that changes what is below';
   const streams = streamsOf(pdf, values.get('AP'));
-  if (streams === undefined) return 'an unusual appearance';
-  const rectangle = boxOf(pdf, values.get('Rect')) ?? { left: 0, bottom: 0, right: 1, top: 1 };
-  return streams.every((number) => drawsOnlyLines(pair, number) && paintsOnlyPaths(pair, number, rectangle))
-    ? undefined
-    : 'text or pictures in its appearance';
-}
-
-/** True when no operator paints text or a picture, wherever its font comes from. */
-function paintsOnlyPaths(pair: ObjectComparison, number: number, rectangle: Box): boolean {
-  try {
-    const painted = paintedBy(pair.after.pdf, number, rectangle, (steps) => pair.before.spend(steps));
-    const marks = painted?.marks ?? [];
-    return (
-      painted?.unsupported === undefined && marks.every(({ kind }) => kind === 'fill' || kind === 'stroke')
-    );
-  } catch (error) {
-    if (error instanceof UnreadableContent) return false;
-    throw error;
-  }
-}
-
-/** Most nested forms of an appearance; editors write two or three. */
-const MAX_NESTED = 8;
-
-/**
- * True when an appearance draws neither text nor images, so that it marks content without replacing it. Without
- * resources of its own it would use those of the page.
- */
-function drawsOnlyLines(pair: ObjectComparison, number: number, nested = 0): boolean {
-  const { pdf } = pair.after;
-  const form = pdf.dict(pdf.object(number));
-  const resources = pdf.dict(form?.get('Resources'));
-  if (resources === undefined || nested > MAX_NESTED) return false;
-  for (const key of ['Font', 'Pattern', 'Shading']) {
-    const entries = pdf.dict(resources.get(key));
-    if (entries !== undefined && entries.entries.length > 0) return false;
-  }
-  // Inline images (8.9.7).
-  if (/(^|\s)BI\s/.test(pdf.stream(referenceTo(number, pdf))?.toString('latin1') ?? 'BI ')) return false;
-  const inner = pdf.dict(resources.get('XObject'));
-  return (inner?.entries ?? []).every((entry) => {
-    const value = inner?.valueAt(entry);
-    const own = asReference(value)?.number;
-    return (
-      own !== undefined &&
-      asName(pdf.dict(value)?.get('Subtype')) === 'Form' &&
-      drawsOnlyLines(pair, own, nested + 1)
-    );
-  });
+  return streams === undefined ? 'an unusual appearance' : undefined;
 }

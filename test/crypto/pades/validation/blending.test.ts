@@ -5,7 +5,17 @@
 import test from 'ava';
 import { BLEND_MODES, PARAMETERS } from '#crypto/pades/painting/compositing.js';
 import { appendRevision, stream } from '../../pdf/build.ts';
-import { contract, edited, FREE, PAGE, reportOn, signed } from './attack-files.ts';
+import {
+  appearance,
+  contract,
+  edited,
+  FREE,
+  PAGE,
+  reportOn,
+  signed,
+  TEXT_FIELD,
+  textField,
+} from './attack-files.ts';
 
 const MARK = FREE + 9;
 const LOOK = FREE;
@@ -238,4 +248,105 @@ test('a colour counts as light where its space is that of a monitor', (t) => {
     'accepted',
     'a device space of another meaning',
   );
+});
+
+/** Constructs that are not interpreted, with what they need: a look with one is left open, and never called broken. */
+const CONSTRUCTS: readonly (readonly [
+  name: string,
+  content: string,
+  resources?: string,
+  entries?: string,
+])[] = [
+  ['a shading', '0 0 9 9 re W n /S sh', '/Shading << /S << /ShadingType 2 /ColorSpace /DeviceGray >> >>'],
+  ['a pattern', '/Pattern cs /P scn', `/Pattern << /P ${INNER} 0 R >>`],
+  ['a graphics state with /SMask', '/G gs', state(`/SMask << /S /Alpha /G ${INNER} 0 R >>`)],
+  ['a graphics state with /TR', '/G gs', state('/TR 5')],
+  ['a knockout group', '', '', '/Group << /S /Transparency /K true >>'],
+  ['a group of an unusual form', '', '', '/Group << /S /Other >>'],
+  ['a form with /Ref', '', '', '/Ref << >>'],
+  ['optional content', '', '', `/OC ${SPACE} 0 R`],
+  ['optional content', '/OC /L BDC 1 0 0 RG 2 1 m 60 1 l S EMC', `/Properties << /L ${SPACE} 0 R >>`],
+  ['optional content', '/X Do', `/XObject << /X ${INNER} 0 R >>`],
+  ['a name that is not in its resources', '/Y Do'],
+  ['a name that is not in its resources', '/H gs'],
+  ['text written backwards', '-9 Tw'],
+  ['cannot be read', '0 0 m zz'],
+  ['cannot be read', '1 2 3 rg 5 rg'],
+  ['cannot be read', '', '/XObject << /X 1 0 R /X 2 0 R >>'],
+];
+const LAYER = '<< /Type /OCG /Name (Layer) >>';
+const LAYERED = stream('/Type /XObject /Subtype /Form /BBox [0 0 62 18] /OC 153 0 R /Resources << >>', 'n');
+
+interface Opinion {
+  readonly indication: string;
+  readonly details: string;
+}
+
+function opinionOn(pdf: Buffer): Opinion {
+  const [signature] = reportOn(pdf).signatures;
+  const details = signature?.results.errors.map(({ message, detail }) => `${message} ${detail}`) ?? [];
+  return { indication: signature?.indication ?? '', details: details.join('; ') };
+}
+
+const drawn = (content: string, resources: string, entries: string): string =>
+  appearance(content, `/Font << /F1 3 0 R >> ${resources}`).replace('<< /Type', `<< ${entries} /Type`);
+
+/** A text field with the value y. */
+function fill(content: string, shown: string, resources = '', entries = ''): Buffer {
+  const look = drawn(`q ${content} Q BT /F1 9 Tf 2 4 Td (${shown}) Tj ET`, resources, entries);
+  return appendRevision(
+    FILE,
+    new Map([
+      [TEXT_FIELD, textField('(y)', LOOK)],
+      [LOOK, look],
+      [INNER, LAYERED],
+      [SPACE, LAYER],
+    ]),
+  );
+}
+
+/** An underline of blank paper. */
+function underlined(content: string, more: string, resources = '', entries = ''): Buffer {
+  const look = drawn(`q ${content} Q 1 0 0 RG 2 1 m 68 1 l S ${more}`, resources, entries);
+  const line = `<< /Type /Annot /Subtype /Underline /Rect [20 130 90 150] /QuadPoints [20 150 90 150 20 130 90 130] /F 4 /AP << /N ${LOOK} 0 R >> >>`;
+  const list = edited(FILE, PAGE, /(\/Annots\s*\[)/, `$1 ${MARK} 0 R `);
+  return appendRevision(FILE, new Map([list, [MARK, line], [LOOK, look], [INNER, LAYERED], [SPACE, LAYER]]));
+}
+
+for (const [index, [name, content, resources, entries]] of CONSTRUCTS.entries())
+  test(`a look with what is not interpreted is left open, and fails for what is proven: ${index} ${name}`, (t) => {
+    for (const open of [
+      fill(content, 'y', resources, entries),
+      underlined(content, '', resources, entries),
+    ]) {
+      const { indication, details } = opinionOn(open);
+      t.is(indication, 'INDETERMINATE');
+      t.true(details.includes(name), details);
+    }
+    // Content that cannot be read proves nothing, nor does a text that may not be shown.
+    const isRead = name !== 'cannot be read';
+    const isShown = isRead && !/Group|OC/.test(entries ?? '');
+    const verdict = (isProven: boolean): string => (isProven ? 'TOTAL-FAILED' : 'INDETERMINATE');
+    t.is(opinionOn(fill(content, '9', resources, entries)).indication, verdict(isShown));
+    const written = underlined(content, 'BT /F1 9 Tf (9) Tj ET', resources, entries);
+    t.is(opinionOn(written).indication, verdict(isRead));
+  });
+
+test('the same looks without it pass, and fail for what is proven', (t) => {
+  t.is(opinionOn(fill('', 'y')).indication, 'TOTAL-PASSED');
+  t.is(opinionOn(fill('', '9')).indication, 'TOTAL-FAILED');
+  t.is(opinionOn(underlined('', '')).indication, 'TOTAL-PASSED');
+  t.is(opinionOn(underlined('', 'BT /F1 9 Tf (9) Tj ET')).indication, 'TOTAL-FAILED');
+});
+
+test('a comment that is only printed hides what a printed page shows', (t) => {
+  const covering = (flags: number): string => {
+    const black = `<< /Type /Annot /Subtype /Highlight /Rect [18 95 80 113] /QuadPoints [18 113 80 113 18 95 80 95] /F ${flags} /AP << /N ${LOOK} 0 R >> >>`;
+    const list = edited(FILE, PAGE, /(\/Annots\s*\[)/, `$1 ${MARK} 0 R `);
+    const look = appearance('0 g 0 0 70 20 re f');
+    return opinionOn(appendRevision(FILE, new Map([list, [MARK, black], [LOOK, look]]))).indication;
+  };
+  t.is(covering(4), 'TOTAL-FAILED', 'shown and printed');
+  t.is(covering(36), 'TOTAL-FAILED', 'printed');
+  t.is(covering(32), 'TOTAL-PASSED', 'neither');
 });

@@ -669,6 +669,7 @@ function pageCases(): Record<string, EntryCases> {
     RD: '[0 0 0 0]',
     Sy: '/P',
     FS: 'null',
+    OC: '<< /Type /OCG /Name (Layer) >>',
   };
   const BASE = ['Type', 'Subtype', 'Rect', 'Contents', 'F'];
   const added =
@@ -684,7 +685,7 @@ function pageCases(): Record<string, EntryCases> {
   const fresh = Object.keys(NEW_COMMENT).map((key): [string, EntryCases] => [
     `new comment/${key}`,
     {
-      honest: as(key === 'AP' ? 'comment-drawn' : 'comment', added(key, key)),
+      honest: as(key === 'AP' ? 'comment-drawn' : key === 'OC' ? 'comment-open' : 'comment', added(key, key)),
       forged: fails(added(key, `${key}x`)),
     },
   ]);
