@@ -2,11 +2,17 @@
 import { z } from 'zod';
 import { shown } from './fields.ts';
 
-const CODES = ['pdf.hidden-look', 'pdf.look-differs', 'pdf.script', 'pdf.not-examined'] as const;
+const CODES = [
+  'pdf.hidden-look',
+  'pdf.look-differs',
+  'pdf.script',
+  'pdf.not-examined',
+  'pdf.no-glyph',
+] as const;
 
 const fileWarning = z.strictObject({
   code: z.enum(CODES).describe('Kind of the warning. More kinds may follow.'),
-  object: shown(z.string(), 'Name of the field, or the place.', 'total'),
+  object: shown(z.string(), 'Name of the field, the place, or the letters.', 'total'),
   message: shown(
     z.string(),
     'For people, in English. The text may change.',

@@ -89,6 +89,7 @@ export {
 export { pictureFaultIn } from './pades/appearance/draw.ts';
 export { countPdfSignatures } from './pades/fields/signatures.ts';
 export { signPadesSeries } from './pades/levels.ts';
+export { letterWarnings } from './pades/signing-warnings.ts';
 export { countPdfPages } from './pdf/document/page.ts';
 export { isShowable } from './pdf/fonts/shown-text.ts';
 export { jpegOrientation } from './pdf/graphics/jpeg.ts';

@@ -29,7 +29,13 @@ import { openStore } from './open-store.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from './running-service.ts';
 import { nodeName, writeServiceFile } from './service-file.ts';
-import { type PortalProfiles, portalProfiles, type SigningSetup, setUpSigning } from './signing-setup.ts';
+import {
+  type PortalProfiles,
+  portalProfiles,
+  type SigningSetup,
+  setUpSigning,
+  unshownLetters,
+} from './signing-setup.ts';
 
 /**
  * Starts the service in the order of docs/batch-values.md §7: store, certificates, recovery, listening, then the work. Closes
@@ -223,6 +229,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
       warnings: [
         ...signing.warnings,
         ...signing.expiring,
+        ...unshownLetters(signing.profiles),
         ...(portal?.warnings ?? []),
         ...(settings.portal.enabled && portal === undefined ? [NO_SERVICE_PROFILE] : []),
         ...(sealing?.warnings ?? []),

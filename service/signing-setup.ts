@@ -8,7 +8,9 @@ import {
   buildCertificationPaths,
   completeChain,
   envelopeKey,
+  holderName,
   type LoadedSigner,
+  letterWarnings,
   loadSigner,
   readCertificate,
 } from '@sealwright/signatures';
@@ -22,6 +24,7 @@ import {
   type Profile,
   type TrustOptions,
 } from '../actors/index.ts';
+import { filledLines } from '../machines/batch/signing-parameters.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
@@ -335,6 +338,28 @@ function warningsAbout(
     if (code !== 'chain.incomplete' || roots.length === 0) warnings.push(`Signing profile ${name}: ${text}`);
   }
   return warnings;
+}
+
+/** Warnings of letters in the visible signatures of the profiles that no font has, as far as they are known before a job. */
+export function unshownLetters(profiles: readonly Profile[]): readonly string[] {
+  return profiles.flatMap((profile) => {
+    if (!signsHere(profile) || profile.signer === undefined) return [];
+    const { appearance, pades } = profile.choices ?? {};
+    if (appearance === undefined) return [];
+    const lines = filledLines(appearance.lines, {
+      reason: pades?.reason ?? '',
+      location: pades?.location ?? '',
+      contactInfo: pades?.contactInfo ?? '',
+      profile: profile.name,
+      signer: holderName(readCertificate(profile.signer.certificate)),
+      date: '',
+      file: '',
+      job: '',
+    });
+    return letterWarnings(lines).map(
+      ({ message }) => `Visible signature of profile ${profile.name}: ${message}`,
+    );
+  });
 }
 
 /** From level LT on, signatures embed proof that no certificate below the root is revoked, from the addresses in these. */

@@ -5,7 +5,7 @@ import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtim
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
 import { sourceOf } from '../../service/certificate-sources.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
-import { loadSigning, portalProfiles } from '../../service/signing-setup.ts';
+import { loadSigning, portalProfiles, unshownLetters } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
@@ -37,6 +37,14 @@ export async function checkSigningKeys(
     return [
       ...profiles.flatMap((profile) =>
         profile.method === 'Local' ? [profileFinding(profile, now, able)] : [],
+      ),
+      ...unshownLetters(profiles).map((says) =>
+        bad('warning', 'fonts', {
+          says,
+          cause:
+            'The lines of the profile, or the name in its certificate, have letters that the installed fonts lack.',
+          remedy: 'Install the package that is named, or change Pades:Appearance:Lines.',
+        }),
       ),
       ...faults.map((says) =>
         bad('failed', 'trust', {

@@ -339,14 +339,20 @@ export interface Fingerprint {
 
 /**
  * Content of a PDF that its signers may not see: a hidden field with a look, a field that shows something else than its
- * value, a script; or too much to look for them in all of it. Each code stays as it is.
+ * value, a script; or too much to look for them in all of it. `pdf.no-glyph`: letters of the signature's own texts that no
+ * font has. Each code stays as it is.
  */
-export type SigningWarningCode = 'pdf.hidden-look' | 'pdf.look-differs' | 'pdf.script' | 'pdf.not-examined';
+export type SigningWarningCode =
+  | 'pdf.hidden-look'
+  | 'pdf.look-differs'
+  | 'pdf.script'
+  | 'pdf.not-examined'
+  | 'pdf.no-glyph';
 
 /** A warning keeps nobody from signing. */
 export interface SigningWarning {
   readonly code: SigningWarningCode;
-  /** Name of the field, or the place. */
+  /** Name of the field, the place, or the letters. */
   readonly object: string;
   /** For people. */
   readonly message: string;

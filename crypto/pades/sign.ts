@@ -43,7 +43,7 @@ import {
 import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
 import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { signingWarnings } from './signing-warnings.ts';
+import { drawnTexts, letterWarnings, signingWarnings } from './signing-warnings.ts';
 import { policyOf } from './validation/change-policy.ts';
 
 /**
@@ -79,7 +79,7 @@ export function prepareFirst(
 ): { readonly prepared: PreparedUpdate; readonly signing: Pick<SignedFile, 'warnings'> } {
   return withPdf(source, (pdf) => {
     const prepared = layOut(source, pdf, options);
-    const warnings = signingWarnings(pdf);
+    const warnings = [...signingWarnings(pdf), ...letterWarnings(drawnTexts(options.form ?? INVISIBLE))];
     return { prepared, signing: warnings.length === 0 ? NO_WARNINGS : { warnings } };
   });
 }

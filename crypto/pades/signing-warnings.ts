@@ -3,8 +3,14 @@
  * and scripts (ISO 32000-2, 12.5.3, 12.6.4.17 and 12.7.4.3). A warning keeps nobody from signing.
  */
 
-import { CryptoError, type SigningWarning, type SigningWarningCode } from '../core/types.ts';
+import {
+  CryptoError,
+  type PadesFormat,
+  type SigningWarning,
+  type SigningWarningCode,
+} from '../core/types.ts';
 import { WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
+import { lettersWithoutGlyph } from '../pdf/fonts/shown-text.ts';
 import {
   asName,
   asReference,
@@ -30,7 +36,9 @@ const MAX_NAME = 100;
 const MAX_STEPS = 10_000;
 const STEPS_PER_OBJECT = 5;
 
-const MEANINGS: { readonly [code in SigningWarningCode]: (object: string) => string } = {
+const MEANINGS: {
+  readonly [code in Exclude<SigningWarningCode, 'pdf.no-glyph'>]: (object: string) => string;
+} = {
   'pdf.hidden-look': (object) =>
     `The field ${object} is hidden and has a look: it comes to light when the field is shown.`,
   'pdf.look-differs': (object) => `The field ${object} shows something else than its value.`,
@@ -45,6 +53,29 @@ const FORMATTING: { readonly [event: string]: RegExp } = {
   F: /^\s*AF(?:Number|Percent|Date|Time|Special)_Format(?:Ex)?\s*\((?:"[^"\\]*"|'[^'\\]*'|[\s,\w.+-])*\)\s*(?:;\s*)?$/,
   V: /^\s*AFRange_Validate\s*\((?:"[^"\\]*"|'[^'\\]*'|[\s,\w.+-])*\)\s*(?:;\s*)?$/,
 };
+
+/** Warns of letters in the texts that a signature draws which no font has. @throws {CryptoError} `font.missing` */
+export function letterWarnings(texts: readonly string[]): readonly SigningWarning[] {
+  return [...lettersWithoutGlyph(texts)].map(([fonts, letters]) => {
+    const object = [...letters].join(', ');
+    const remedy =
+      fonts === undefined
+        ? 'Write them in other letters.'
+        : `The Debian package ${fonts} has them: install it, and restart.`;
+    const message = `No font that is installed has ${object}: boxes are drawn in their place. ${remedy}`;
+    return { code: 'pdf.no-glyph', object, message };
+  });
+}
+
+/** All texts that a signature draws. */
+export function drawnTexts({ appearance, content }: PadesFormat): readonly string[] {
+  const values = (content?.fields ?? []).map(({ value }) => value ?? '');
+  return [
+    ...(appearance?.lines ?? []),
+    ...(content?.stamps ?? []).flatMap(({ lines = [] }) => lines),
+    ...values,
+  ];
+}
 
 /** Returns at most five warnings of each code. Costs nothing but steps of its own: a file that is too much for it is named as such. */
 export function signingWarnings(pdf: PdfDocument): readonly SigningWarning[] {
@@ -62,7 +93,7 @@ export function signingWarnings(pdf: PdfDocument): readonly SigningWarning[] {
 class Warnings {
   readonly all: SigningWarning[] = [];
 
-  add(code: SigningWarningCode, named: string): void {
+  add(code: keyof typeof MEANINGS, named: string): void {
     const object = named.length > MAX_NAME ? `${named.slice(0, MAX_NAME)}…` : named;
     const same = this.all.filter((one) => one.code === code);
     if (same.length >= MAX_EACH || same.some((one) => one.object === object)) return;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { startRelay } from '../actors/portal/mail/relay.ts';
 import { smallDisk } from '../service/small-disk.ts';
 import { freshFolder, run, start } from './program.ts';
 
+const TAMIL = '/usr/share/fonts/truetype/noto/NotoSansTamil-Regular.ttf';
 const FREE_PORT = '--Batch:Url=http://127.0.0.1:0';
 const FREE_PORTAL_PORT = '--Portal:Url=http://127.0.0.1:0';
 
@@ -122,7 +123,18 @@ test('doctor distinguishes a port of another program from one of the service', a
 
 test('doctor distinguishes an expired certificate from a valid one', async (t) => {
   const good = freshFolder();
-  t.is((await examine(t, good, await keyPair(good, Date.now()))).verdict('profile:default'), 'good');
+  const keys = await keyPair(good, Date.now());
+  const shown = ['Width=200', 'Height=60', 'Lines:0=உ {profile}'].map(
+    (one) => `--Signing:Profiles:0:Pades:Appearance:${one}`,
+  );
+  const own = keys.map((word) => word.replace('--Signing:Cert', '--Signing:Profiles:0:Cert'));
+  const valid = await examine(t, good, [...own, '--Signing:Profiles:0:Name=default', ...shown]);
+  t.is(valid.verdict('profile:default'), 'good');
+  // The fonts of some machines have Tamil.
+  const [letters] = valid.found('fonts');
+  if (!existsSync(TAMIL))
+    t.regex(letters?.says ?? '', /profile default: .* உ \(U\+0B89\): .* fonts-noto-core /);
+  else t.is(letters, undefined);
   const old = freshFolder();
   const { ok, checks } = await examine(t, old, await keyPair(old, Date.now() - 20 * 365 * 86_400_000));
   t.false(ok);

@@ -1,8 +1,9 @@
 /**
- * Finds the bundled font of a character outside of the European scripts. The packages hold variable fonts, each cut into
- * slices by character; a slice is read at the first use of one of its characters.
+ * Finds the font of a character outside of the European scripts. The packages hold variable fonts, each cut into slices by
+ * character; a slice is read at the first use of one of its characters. What they lack comes from fonts of the system, where
+ * they are installed.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { Blob, Face, Font, Variation } from 'harfbuzzjs';
 import { encodeOutline, fontFile, fontPath, installedPath, type OutlinePoint, padded } from './font-file.ts';
@@ -271,7 +272,7 @@ const IDEOGRAPH = /\p{Script=Han}/u;
 const IDEOGRAPH_PACKAGES = ['sc', 'kr'] as const;
 /** Weight of the text. */
 const WEIGHT = 'wght=400';
-/** Slices kept in memory; some 200 KB each. */
+/** Fonts kept in memory; a slice has some 200 KB. */
 const MAX_FACES = 32;
 
 type Package = (typeof PACKAGES)[number];
@@ -285,6 +286,41 @@ const SCRIPTS: { readonly [name in Package]: RegExp } = {
   kr: /\p{Script=Hangul}/u,
   sc: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
 };
+
+/** Folder into which packages of Debian install fonts with outlines. */
+const SYSTEM_FONTS = '/usr/share/fonts/truetype';
+
+/** A package of Debian, one of its fonts, and letters that it has. */
+type SystemFont = readonly [name: string, file: string, letters: RegExp];
+
+const noto = (file: string, letters: RegExp): SystemFont => [
+  'fonts-noto-core',
+  `noto/${file}-Regular.ttf`,
+  letters,
+];
+
+const OF_SYSTEM: readonly SystemFont[] = [
+  noto('NotoSansTamil', /\p{Script=Tamil}/u),
+  noto('NotoSansBengali', /\p{Script=Bengali}/u),
+  noto('NotoSansTelugu', /\p{Script=Telugu}/u),
+  noto('NotoSansKannada', /\p{Script=Kannada}/u),
+  noto('NotoSansMalayalam', /\p{Script=Malayalam}/u),
+  noto('NotoSansGujarati', /\p{Script=Gujarati}/u),
+  noto('NotoSansGurmukhi', /\p{Script=Gurmukhi}/u),
+  noto('NotoSansOriya', /\p{Script=Oriya}/u),
+  noto('NotoSansSinhala', /\p{Script=Sinhala}/u),
+  noto('NotoSansKhmer', /\p{Script=Khmer}/u),
+  noto('NotoSansMyanmar', /\p{Script=Myanmar}/u),
+  noto('NotoSansEthiopic', /\p{Script=Ethiopic}/u),
+  noto('NotoSansMongolian', /\p{Script=Mongolian}/u),
+  noto('NotoSansCherokee', /\p{Script=Cherokee}/u),
+  noto('NotoSansJavanese', /\p{Script=Javanese}/u),
+  noto('NotoSansSyriac', /\p{Script=Syriac}/u),
+  noto('NotoSerifTibetan', /\p{Script=Tibetan}/u),
+  ['fonts-hanazono', 'hanazono/HanaMinB.ttf', /[\u{20000}-\u{2ebef}]/u],
+  ['fonts-hanazono', 'hanazono/HanaMinA.ttf', /\p{Script=Han}/u],
+  ['fonts-symbola', 'ancient-scripts/Symbola_hint.ttf', /\p{Extended_Pictographic}/u],
+];
 
 /** One font with its characters. */
 export interface ScriptFace {
@@ -320,7 +356,15 @@ export function scriptFace(codePoint: number): ScriptFace | undefined {
   const home = PACKAGES.find((name) => SCRIPTS[name].test(letter));
   // An absent package has no slices.
   if (home !== undefined && slices.get(home)?.length === 0) fontPath(directoryOf(home));
-  return undefined;
+  const [, file] = systemFont(letter) ?? [];
+  const face = file !== undefined && existsSync(file) ? faceOf(file) : undefined;
+  return face?.has(codePoint) === true ? face : undefined;
+}
+
+/** Returns the package of Debian whose fonts have a letter, and the path of the font; undefined for one of no known script. */
+export function systemFont(letter: string): readonly [name: string, path: string] | undefined {
+  const [name, file] = OF_SYSTEM.find(([, , letters]) => letters.test(letter)) ?? [];
+  return name === undefined ? undefined : [name, `${SYSTEM_FONTS}/${file}`];
 }
 
 function directoryOf(name: Package): string {
@@ -374,7 +418,8 @@ function faceOf(file: string): ScriptFace {
 }
 
 function readFace(file: string): ScriptFace {
-  const bytes = Uint8Array.from(unpackWoff2(readFileSync(fontPath(file))));
+  const isOfSystem = file.startsWith(SYSTEM_FONTS);
+  const bytes = Uint8Array.from(isOfSystem ? readFileSync(file) : unpackWoff2(readFileSync(fontPath(file))));
   const face = new Face(new Blob(bytes.buffer));
   const font = new Font(face);
   const weight = Variation.fromString(WEIGHT);

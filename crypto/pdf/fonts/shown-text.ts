@@ -6,9 +6,11 @@
  * a third of the size and need tables that most of the glyphs don't use.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { Reference } from '../syntax/values.ts';
 import { numberText, type ObjectSink, packedStream, referenceText } from '../update/incremental-update.ts';
 import { bundledFont, type DrawnGlyph, FONT_NAME, fontFile, type OutlineFont, padded } from './font-file.ts';
+import { systemFont } from './script-fonts.ts';
 import { type Cluster, isDrawable, type Letter, visualGlyphs } from './shaping.ts';
 
 /** Flags of the parts of a composite glyph (OpenType, `glyf`). */
@@ -153,6 +155,29 @@ function visible(line: string): string {
 /** True when the fonts have every letter. @throws {CryptoError} `font.missing` */
 export function isShowable(text: string): boolean {
   return [...visible(text)].every(isDrawable);
+}
+
+/** Most letters that are named for one package of fonts. */
+const MAX_NAMED = 10;
+
+/**
+ * Returns the letters that no font has, as `த (U+0BA4)`, by the package of Debian whose fonts have them; undefined for none.
+ * @throws {CryptoError} `font.missing`
+ */
+export function lettersWithoutGlyph(
+  texts: readonly string[],
+): ReadonlyMap<string | undefined, ReadonlySet<string>> {
+  const found = new Map<string | undefined, Set<string>>();
+  for (const letter of new Set(texts.flatMap((text) => [...visible(text)]))) {
+    if (isDrawable(letter)) continue;
+    const [fonts, path = ''] = systemFont(letter) ?? [];
+    const wanted = existsSync(path) ? undefined : fonts;
+    const letters = found.get(wanted) ?? new Set();
+    found.set(wanted, letters);
+    const code = (letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    if (letters.size < MAX_NAMED) letters.add(`${letter} (U+${code})`);
+  }
+  return found;
 }
 
 /** A glyph of the subset. */

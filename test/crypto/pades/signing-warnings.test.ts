@@ -1,4 +1,5 @@
 /** Warnings at signing: each file differs from the honest contract in one respect. */
+import { existsSync } from 'node:fs';
 import test from 'ava';
 import { trySigning } from '#crypto/files/sign.js';
 import { signPades } from '#crypto/pades/sign.js';
@@ -165,4 +166,31 @@ test('a trial gives the same warnings, in words, and at most five of a kind', (t
   const warnings = trySigning({ format: 'Pades', input, signer: pki().signer('p-256'), at: Date.now() });
   t.is(warnings.length, 5);
   t.is(warnings[0]?.message, 'The field Sum150 has JavaScript, which can change what is shown.');
+});
+
+test('letters that no font has are named with the package of fonts that has them', (t) => {
+  const signed = (lines: readonly string[]) => {
+    const form = {
+      appearance: { page: 1, rectangle: { left: 20, bottom: 20, width: 100, height: 60 }, lines },
+    };
+    const request = { input: put(contract(() => {})), output: freshPath('letters.pdf'), pades: form };
+    return signPades({ ...request, format: 'Pades', signer: pki().signer('p-256'), at: Date.now() }).warnings;
+  };
+  t.is(signed(['Zoë 张伟 محمد', 'e\u0301 \u{1f600}']), undefined);
+  for (const [letter, code, name, font] of [
+    ['த', 'U+0BA4', 'fonts-noto-core', 'noto/NotoSansTamil-Regular.ttf'],
+    ['𠮷', 'U+20BB7', 'fonts-hanazono', 'hanazono/HanaMinB.ttf'],
+    ['🦄', 'U+1F984', 'fonts-symbola', 'ancient-scripts/Symbola_hint.ttf'],
+  ] as const) {
+    const [warning] = signed([`Ana ${letter}`]) ?? [];
+    // What a machine has installed is drawn.
+    if (existsSync(`/usr/share/fonts/truetype/${font}`)) t.is(warning, undefined, letter);
+    else t.like(warning, { code: 'pdf.no-glyph', object: `${letter} (${code})` }, letter);
+    if (warning !== undefined) t.true(warning.message.includes(`The Debian package ${name} has them`));
+  }
+  const many = Array.from({ length: 40 }, (_, index) => String.fromCodePoint(0x10330 + index)).join('');
+  t.deepEqual(
+    (signed([many]) ?? []).map(({ object, message }) => [object.split(', ').length, /Debian/.test(message)]),
+    [[10, false]],
+  );
 });

@@ -134,11 +134,17 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
         members: {
           Format: 'Pades',
           ...PLACE,
+          'Pades:Location': '𐌰',
           'Pades:Appearance:Lines:0': 'Also by {signer}',
+          'Pades:Appearance:Lines:1': '{location}',
         },
       })),
     },
     root,
+  );
+  t.regex(
+    service.printed,
+    /Visible signature of profile strict: No font that is installed has 𐌰 \(U\+10330\)/,
   );
   const plain = await signed('año.pdf', samplePdf(4000, 'p', 3), 'stamp');
   const last = await textOf(plain, 3);
@@ -162,6 +168,11 @@ test.serial('a visible signature shows the lines of its profile in its place, wi
   await service.finished(odd.body.jobId);
   t.like(await detail(odd.body.jobId), {
     warnings: [{ code: 'pdf.hidden-look', object: 'Approval' }],
+  });
+  const gothic = await upload('gothic.pdf', samplePdf(4000, 'p', 3), 'stamp', { fields: { reason: 'Ok 𐌰' } });
+  await service.finished(gothic.body.jobId);
+  t.like(await detail(gothic.body.jobId), {
+    warnings: [{ code: 'pdf.no-glyph', object: '𐌰 (U+10330)' }],
   });
 
   // Two signatures: the second one moves to a free place, and both stay valid.
