@@ -3,6 +3,8 @@ import {
   appendFileSync,
   ftruncateSync,
   openSync,
+  readdirSync,
+  readFileSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -16,7 +18,9 @@ import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-
 import { Pickup } from '../../../../actors/batch/watched-folder/pickup.ts';
 import { fileDigest } from '../../../../actors/shared/files/digest.ts';
 import { hasChanged, stateOfOriginal } from '../../../../actors/shared/files/stage.ts';
+import { reached } from '../../../project/waiting.ts';
 import { folderFor } from '../../../runtime/folder.ts';
+import { Service, temporaryRoot } from '../../../service/service.ts';
 import { mountShare, type Share } from './bindfs.ts';
 import { createHarness } from './harness.ts';
 
@@ -161,4 +165,56 @@ test('a burst of events is followed by a listing, which finds a file whose event
     await h.until(() => h.offers.length === at + 1);
     t.like(h.offers[at], { fileName, seen: 'sweep' });
   }
+});
+
+test('a kill in the middle of a job neither publishes half a file of a slow writer on a share nor loses one', async (t) => {
+  const share = mountShare(t, REMEMBERED);
+  if (share === undefined) return;
+  const root = await temporaryRoot(t);
+  const onServer = (name: string) => join(share.server, name);
+  const settings = {
+    'Storage:Inputs:0:Name': 'share',
+    'Storage:Inputs:0:Path': share.mount,
+    'Storage:Inputs:0:StabilitySeconds': 2,
+    'Storage:Inputs:0:PollIntervalSeconds': 5,
+    'WatchedFolder:StabilityRequiredSamples': 5,
+  };
+  const whole = Buffer.alloc(PARTS * PART, 'grows ');
+  // One writer pauses for so long that its file looks whole, one appends, one has set the size first.
+  writeFileSync(onServer('paused.bin'), whole.subarray(0, PART));
+  writeFileSync(onServer('appended.bin'), '');
+  writeFileSync(onServer('sized.bin'), Buffer.alloc(whole.length));
+  const [appended, sized] = ['appended.bin', 'sized.bin'].map((name) => openSync(onServer(name), 'r+'));
+  if (appended === undefined || sized === undefined) return t.fail();
+  let written = 0;
+  const goOn = (to = written + 16) => {
+    const more = whole.subarray(written, Math.min(to, whole.length));
+    for (const file of [appended, sized]) writeSync(file, more, 0, more.length, written);
+    utimesSync(onServer('sized.bin'), 1_000, 1_000);
+    written += more.length;
+  };
+  let ends = false;
+  const writers = reached(() => {
+    goOn(ends ? whole.length : undefined);
+    return written === whole.length;
+  });
+  const first = await Service.start(t, { root, settings, faults: 'pool.sign.signed=kill:1' });
+  t.is(await first.ended, 'SIGKILL');
+  t.deepEqual(readdirSync(join(root, 'output')), []);
+  appendFileSync(onServer('paused.bin'), whole.subarray(PART));
+  const second = await Service.start(t, { root, settings });
+  await second.until('paused.bin', async () => ((await second.count('Completed')) > 0 ? true : undefined));
+  t.true(written < whole.length, 'the others are written until now');
+  ends = true;
+  await writers;
+  await second.until('all files', async () => ((await second.count('Completed')) === 3 ? true : undefined));
+  await second.until('the originals', async () =>
+    readdirSync(share.server).length === 0 ? true : undefined,
+  );
+  const states = (await second.jobs()).map(({ status }) => status);
+  t.deepEqual(states.sort(), ['Completed', 'Completed', 'Completed', 'Failed'], 'one was killed');
+  const outputs = readdirSync(join(root, 'output')).sort();
+  t.deepEqual(outputs, ['appended.signed.bin', 'paused.signed.bin', 'sized.signed.bin']);
+  for (const name of outputs) t.true(readFileSync(join(root, 'output', name)).includes(whole), name);
+  await second.kill();
 });
