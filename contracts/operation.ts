@@ -40,6 +40,9 @@ export function placeOf(called: Called): Place<never> {
 /** Members to declare beside some, for each alternative. */
 export type Rest<Declared, Known> = Declared extends unknown ? Omit<Declared, keyof Known> : never;
 
+/** Headers that answers of single operations have. */
+export type AnswerHeader = 'X-Run-Id' | 'X-Notified-Count';
+
 /** Declaration of an operation, for both services. `Code`: the error codes of the service. */
 export interface Declaration<Code extends string = string> {
   /** Name of the operation's group in the API description. */
@@ -50,6 +53,8 @@ export interface Declaration<Code extends string = string> {
   readonly description: string;
   /** Lower-case names of the request headers that the handler reads. @default none */
   readonly headers?: readonly string[];
+  /** Headers of its successful answers beside those of all. @default none */
+  readonly answerHeaders?: readonly AnswerHeader[];
   /** @default none */
   readonly params?: z.ZodType;
   /** @default none */

@@ -25,8 +25,6 @@ type BatchDeclaration = Omit<Declaration<RefusalCode>, 'reply'> &
     readonly exemptFromLoadShedding?: boolean;
     /** Served for any host name, and over http where https is required. @default false */
     readonly exemptFromEntryRules?: boolean;
-    /** Names of headers of the answer that only this operation has. @default none */
-    readonly answerHeaders?: readonly 'X-Run-Id'[];
     /** `form`: fields of a small form; `stream`: the handler reads the form. @default JSON with a schema, none without */
     readonly bodyPolicy?: 'form' | 'stream';
     /** Maximum size of a form, bytes. @default 16 KiB */

@@ -13,7 +13,7 @@ const operation = operationsOf({ group: 'Notifications' });
 export const remindParticipant = operation('POST /api/notifications/flow-action-reminder', {
   summary: 'Reminds a participant whose action is pending.',
   description:
-    'Sends the e-mail of the pending action again. For an action that is not pending the reply is 200 and no e-mail is sent, so that a caller need not ask for the status first. `FlowActionNotFound`: the document has no such action.',
+    'Sends the e-mail of the pending action again. For an action that is not pending, or without an address, the reply is 200 and no e-mail is sent, so that a caller need not ask for the status first; `X-Notified-Count` is 0 then. `FlowActionNotFound`: the document has no such action.',
   scope: 'Create',
   folderKeys: true,
   body: members({
@@ -25,6 +25,7 @@ export const remindParticipant = operation('POST /api/notifications/flow-action-
     ),
   }).meta({ id: 'ParticipantReminder' }),
   reply: 'empty',
+  answerHeaders: ['X-Notified-Count'],
   examples: { request: { documentId: EXAMPLE_IDS.document, flowActionId: EXAMPLE_IDS.flowAction } },
   refusals: [...UNKNOWN_DOCUMENT, 'FlowActionNotFound'],
 });
@@ -45,7 +46,7 @@ export const scheduleReminders = operation('PUT /api/documents/{id}/reminders', 
 export const notifyPending = operation('POST /api/users/notify-pending', {
   summary: 'Sends each address an e-mail that lists its pending documents.',
   description:
-    'An address gets one e-mail with the documents of the organization that are pending for it, or none if there are none. At most 500 addresses (`LimitExceeded`). An address that is not valid is refused with `InvalidFlowAction`.',
+    'An address gets one e-mail with the documents of the organization that are pending for it, or none if there are none; `X-Notified-Count` says how many got one. At most 500 addresses (`LimitExceeded`). An address that is not valid is refused with `InvalidFlowAction`.',
   scope: 'Create',
   body: members({
     emails: shown(
@@ -61,6 +62,7 @@ export const notifyPending = operation('POST /api/users/notify-pending', {
     ),
   }).meta({ id: 'PendingNotification' }),
   reply: 'empty',
+  answerHeaders: ['X-Notified-Count'],
   examples: { request: { emails: [ANA.email] } },
   refusals: ['InvalidFlowAction', 'LimitExceeded'],
 });

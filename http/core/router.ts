@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Access } from '../../contracts/batch/access.ts';
-import type { Content, Method, OperationExamples } from '../../contracts/operation.ts';
+import type { AnswerHeader, Content, Method, OperationExamples } from '../../contracts/operation.ts';
 import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
@@ -145,7 +145,7 @@ export interface Route<
     readonly [status: number]: z.ZodType | Content | readonly (z.ZodType | Content)[];
   };
   /** Headers of its successful answers beside those that follow from `responses`. @default none */
-  readonly answerHeaders?: readonly 'X-Run-Id'[];
+  readonly answerHeaders?: readonly AnswerHeader[];
   readonly examples?: OperationExamples;
   /** Every error code of the handler and its service; those of authentication and rate limit are added. */
   readonly refusals: readonly Code[];

@@ -5,7 +5,7 @@ import type { Part, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
 import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
-import { json, type Reply } from '../core/reply.ts';
+import { type EmptyReply, json, type Reply } from '../core/reply.ts';
 import { encoderOf } from '../core/reply-encoder.ts';
 import type { AnyRoute, CredentialRequest } from '../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempotency.ts';
@@ -16,13 +16,13 @@ type Declared = PortalOperation<PortalRefusalCode>;
 type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
 
 /**
- * Gives the value of the reply's schema, or nothing where that is optional; nothing for `empty`; the reply itself for other
- * content.
+ * Gives the value of the reply's schema, or nothing where that is optional; nothing for `empty`, or the reply with its headers;
+ * the reply itself for other content.
  */
 type Handler<Given extends Declared> = Given['reply'] extends z.ZodType
   ? Handling<Given, Value<Given['reply']> | Promise<Value<Given['reply']>>>
   : Given['reply'] extends 'empty'
-    ? Handling<Given, Promise<void>>
+    ? Handling<Given, Promise<EmptyReply | void>>
     : Handling<Given, Reply | Promise<Reply>>;
 
 type Handling<Given, Result> = (request: DeclaredRequest<Given>, seed: string | undefined) => Result;
@@ -61,7 +61,7 @@ export function handle<const Given extends Declared>(
       };
       const result =
         requests === undefined ? await answer() : await repeatable(operation, request, requests, answer);
-      if (reply === 'empty' || result === undefined) return DONE;
+      if (result === null || result === undefined) return DONE;
       return encode === undefined ? (result as Reply) : json(200, result);
     },
   });

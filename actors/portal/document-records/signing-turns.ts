@@ -89,3 +89,9 @@ export function pageState(
       return action.status === 'Pending' ? 'ready' : 'waiting-for-turn';
   }
 }
+
+/** Number of people who are asked by an action and have an e-mail address. */
+export function peopleWithAddress({ actions }: Pick<DocumentContext, 'actions'>, id: FlowActionId): number {
+  const action = actions.find((one) => one.id === id);
+  return action === undefined ? 0 : requestedUsers(action).filter(({ email }) => email !== null).length;
+}

@@ -25,7 +25,7 @@ import { DocumentHistory } from '../document-records/document-history.ts';
 import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
 import { type DocumentQuery, listReadable } from '../document-records/document-list.ts';
 import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
-import { pendingTurn } from '../document-records/signing-turns.ts';
+import { pendingTurn, peopleWithAddress } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
@@ -179,17 +179,19 @@ export class DocumentService {
     return this.needs.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
   }
 
-  async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<void> {
+  /** Resolves with the number of people who are reminded: 0 when the action is not pending, or nobody of it has an address. */
+  async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<number> {
     const { context } = await this.#changeable(tenant, id);
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
-    await durableIfAccepted(
+    const reminded = await durableIfAccepted(
       this.needs.runtime.system.send(documentAddress(id), {
         type: 'REMIND',
         doneBy: applicationPrincipal(tenant),
         flowActionId,
       }),
     );
+    return reminded === undefined ? 0 : peopleWithAddress(reminded.context, flowActionId);
   }
 
   async setReminders(tenant: Tenant, id: DocumentId, schedule: ReminderSchedule): Promise<void> {

@@ -21,13 +21,17 @@ export class PendingReminders {
     private readonly mails: Pick<Mails, 'create'>,
   ) {}
 
-  /** Addresses that have nothing pending are skipped. Refusals: `InvalidFlowAction`. */
-  async notify(tenant: Tenant, emails: readonly string[]): Promise<void> {
+  /** Addresses that have nothing pending are skipped; resolves with the number of others. Refusals: `InvalidFlowAction`. */
+  async notify(tenant: Tenant, emails: readonly string[]): Promise<number> {
     const addresses = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
+    let notified = 0;
     for (const email of addresses.values()) {
       const list = await this.#listFor(tenant, email);
-      if (list.documents.length > 0) await this.mails.create(tenant.organization.id, list);
+      if (list.documents.length === 0) continue;
+      await this.mails.create(tenant.organization.id, list);
+      notified += 1;
     }
+    return notified;
   }
 
   async #listFor(tenant: Tenant, email: string): Promise<PendingList> {

@@ -109,6 +109,11 @@ export const RESPONSE_HEADERS = {
       'Identifies this start of the program; commands on the same machine recognize the service by it.',
     schema: text,
   },
+  'X-Notified-Count': {
+    description: 'People to whom the call sends an e-mail; 0: nobody is pending, or has an address.',
+    required: true,
+    schema: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$' },
+  },
   'Content-Range': { description: 'Which bytes of the whole these are.', required: true, schema: text },
 } as const satisfies { readonly [name: string]: HeaderObject };
 

@@ -13,10 +13,12 @@ import {
   remindParticipant,
   scheduleReminders,
 } from '../../../contracts/portal/notifications.ts';
+import type { EmptyReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
+import { DONE } from '../route.ts';
 
 /** Reminders by e-mail. */
 export function notificationRoutes(
@@ -24,14 +26,19 @@ export function notificationRoutes(
   pending: PendingReminders,
 ): readonly AnyRoute[] {
   return [
-    handle(remindParticipant, ({ tenant, body }) =>
-      documents.remind(tenant, documentId(body.documentId), flowActionId(body.flowActionId)),
-    ),
+    handle(remindParticipant, async ({ tenant, body }) => {
+      const { documentId: document, flowActionId: action } = body;
+      return notified(await documents.remind(tenant, documentId(document), flowActionId(action)));
+    }),
     handle(scheduleReminders, ({ tenant, params, body }) =>
       documents.setReminders(tenant, documentId(params.id), body),
     ),
-    handle(notifyPending, ({ tenant, body }) => pending.notify(tenant, body.emails)),
+    handle(notifyPending, async ({ tenant, body }) => notified(await pending.notify(tenant, body.emails))),
   ];
+}
+
+function notified(count: number): EmptyReply {
+  return { ...DONE, headers: [['X-Notified-Count', String(count)]] };
 }
 
 export function mailRoutes(mails: Mails, documents: Pick<DocumentService, 'get'>): readonly AnyRoute[] {

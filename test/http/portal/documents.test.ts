@@ -555,7 +555,9 @@ test('signing page addresses are requested by identifier, e-mail address or both
 test('reminders name document and action, and pending mails their recipients', async (t) => {
   const { send, last } = await startPortal(t);
   const ids = { documentId: IDS.document, flowActionId: IDS.action };
-  t.is((await send('/api/notifications/flow-action-reminder', ids)).status, 200);
+  const reminded = await send('/api/notifications/flow-action-reminder', ids);
+  t.is(reminded.status, 200);
+  t.is(reminded.headers.get('x-notified-count'), '1');
   t.deepEqual(last('documents.remind')?.args.slice(1), [IDS.document, IDS.action]);
   t.is((await send('/api/users/notify-pending', { emails: ['a@example.com', 'b@example.com'] })).status, 200);
   t.deepEqual(last('pendingReminders.notify')?.args[1], ['a@example.com', 'b@example.com']);

@@ -245,6 +245,8 @@ export async function createMemoryPortal(maxBytes = 1_000_000): Promise<MemoryPo
   );
   set('documents.get', () => DOCUMENT);
   set('documents.list', () => ({ items: [], totalCount: 0 }));
+  set('documents.remind', () => 1);
+  set('pendingReminders.notify', (_: Tenant, emails: readonly string[]) => emails.length);
   set('documents.create', () => [{ uploadId: IDS.user, documentId: IDS.document, attachments: [] }]);
   set('documents.actionUrl', () => ({
     url: 'http://h/document/key/K/sign?ticket=t',

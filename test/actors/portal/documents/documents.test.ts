@@ -85,11 +85,11 @@ test.serial(
       fixture.mails[0]?.text ?? '',
     );
     t.truthy(url);
-    await fixture.portal.documents.remind(
-      fixture.tenant,
-      id,
-      (await fixture.get(id)).flowActions[1]?.id as FlowActionId,
-    );
+    const { flowActions } = await fixture.get(id);
+    const remind = (at: number) =>
+      fixture.portal.documents.remind(fixture.tenant, id, flowActions[at]?.id as FlowActionId);
+    t.is(await remind(0), 0, 'has signed');
+    t.is(await remind(1), 1);
     await fixture.until(id, () => to().length === 2);
     await fixture.sign(id, 'bob@example.org');
     await fixture.until(id, () => to().includes('boss@example.org'));

@@ -100,7 +100,10 @@ test('sign-in links, lists of pending documents and test mails have the branding
   t.is((await browser.submit('/organization/mail-test')).status, 200);
   t.regex((await mailed('zoe@example.org', 2)).text, /You asked for this test mail/);
 
-  t.is((await acme.send('/api/users/notify-pending', { emails: [bo.email] })).status, 200);
+  const nobody = await acme.send('/api/users/notify-pending', { emails: ['nobody@example.org'] });
+  t.is(nobody.headers.get('x-notified-count'), '0');
+  const listed = await acme.send('/api/users/notify-pending', { emails: [bo.email, 'nobody@example.org'] });
+  t.is(listed.headers.get('x-notified-count'), '1');
   const list = await mailed(bo.email);
   t.true(list.html.includes('<title>2 to do at Acme</title>'), list.html);
   t.regex(list.text, /Dear Bo/);
