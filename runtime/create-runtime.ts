@@ -211,6 +211,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       throw error;
     }
     built.start();
+    store.nodes?.started();
     const unobserve = metrics?.observe(() => activityOf(built));
     return new StartedRuntime(built, watch, clock, { log, stopGraceMs, unobserve });
   } catch (error) {

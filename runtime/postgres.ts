@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { Fatal } from './model/failures.ts';
 import { numberProblem } from './model/options.ts';
 import type { Millis, StoreSource } from './model/ports.ts';
-import { schemaName } from './store/postgres/connection.ts';
-import { hostsWithoutTls } from './store/postgres/connection-url.ts';
+import { schemaName } from './store/postgres/connection/connection.ts';
+import { hostsWithoutTls } from './store/postgres/connection/connection-url.ts';
 import { openPostgresStore } from './store/postgres/postgres-store.ts';
 
 const LEASE_SECONDS = 10;
@@ -46,6 +46,7 @@ export function postgres(url: string, settings: PostgresSettings = {}): StoreSou
         url,
         node,
         leaseSeconds,
+        guardsStart: true,
         schema,
         clock,
         log,

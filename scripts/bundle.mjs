@@ -27,7 +27,9 @@ const ENTRIES = [
 ];
 
 /** Threads of packages, by folder; each is bundled in the dist/ of its package. */
-const PACKAGE_THREADS = { runtime: ['runtime/store/lmdb/lmdb-writer.ts'] };
+const PACKAGE_THREADS = {
+  runtime: ['runtime/store/lmdb/lmdb-writer.ts', 'runtime/store/postgres/start-guard-thread.ts'],
+};
 
 /**
  * Packages of others that are taken into the program. Outside stay binaries, what is loaded seldom, and what finds files beside itself. The threads of shards load

@@ -54,7 +54,7 @@ export async function openStore(
       batchUrl: settings.batch.url.href,
       portalUrl: settings.portal.url.href,
     },
-    ...(onLost && { onLost }),
+    ...(onLost && { onLost, guardsStart: true }),
     ...(faults && { faults }),
   });
 }

@@ -214,6 +214,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   await listenForHealth(parts);
   await services.start();
   await started();
+  store.nodes?.started();
   return {
     facts: {
       batchUrl: url,

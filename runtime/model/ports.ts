@@ -398,6 +398,8 @@ export interface StoreNodes {
     prefix: string,
     use: (counters: { readonly [name: string]: number }) => void,
   ): Promise<void>;
+  /** Says that the start is over: from now on the work is taken over when the thread of the caller is blocked too long. */
+  started(): void;
   /** Acquires a lease by name until it is released or this node ends. False when another node has it. */
   acquire(name: string): Promise<boolean>;
   release(name: string): Promise<void>;

@@ -16,7 +16,7 @@ import type {
 import { MemoryStore } from '../store/memory/memory-store.ts';
 import { ChangeFeed } from '../store/postgres/change-feed.ts';
 import { Committer } from '../store/postgres/committer.ts';
-import { unavailable } from '../store/postgres/connection.ts';
+import { unavailable } from '../store/postgres/connection/connection.ts';
 import { EffectLeases } from '../store/postgres/effect-leases.ts';
 import { Session, type SessionOptions, StoreClock } from '../store/postgres/session.ts';
 import type { ChangeStatements, CommitStatements, SessionStatements } from '../store/postgres/statements.ts';
@@ -209,6 +209,7 @@ function nodesOf(
     },
     follow: (listener) => feed.follow(listener),
     sync: () => feed.sync(),
+    started: () => {},
     countersInOrder: (prefix, use) => feed.readCounters(prefix, use),
     acquire: (lease) => link(() => database.acquire(session.token, lease)),
     release: (lease) => link(() => database.release(session.token, lease)),

@@ -197,4 +197,10 @@ test('a mark that a node ends when its session is over is not known: steps of ot
   await store.marks?.begin(MARK);
   await t.throwsAsync(async () => store.marks?.end(MARK), { code: 'store.unavailable' });
   t.is(await changed(store, rows, 'a'), undefined);
+  // Its next step is refused, and opens a new session.
+  await t.throwsAsync(write([]), { code: 'store.unavailable' });
+  await write([{ view: VIEW, key: ['b', 1], value: 3 }]);
+  await t.throwsAsync(async () => store.marks?.end(MARK), { code: 'store.unavailable' });
+  await mark(store);
+  t.truthy(await changed(store, rows, 'a'), 'a mark of the new session is known');
 });

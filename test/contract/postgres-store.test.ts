@@ -1,4 +1,11 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import {
   type ActorStore,
@@ -162,6 +169,51 @@ test('PostgreSQL store: an actor that ends and is made anew on three nodes gives
     told.filter((what) => what !== ''),
     Array.from({ length: LIVES }, (_, life) => `${life}`),
   );
+});
+
+test('a node whose start is blocked for longer than its lease serves afterwards, and one that dies is replaced', async (t) => {
+  if (cluster === undefined) return;
+  const { url } = cluster;
+  schemas += 1;
+  const schema = `contract_${schemas}`;
+  const warned: string[] = [];
+  const watching = await openPostgresStore({
+    url,
+    schema,
+    poolSize: 2,
+    node: 'watching',
+    leaseSeconds: 1,
+    clock: systemClock,
+    log: { ...SILENT, warn: (text) => void warned.push(text) },
+  });
+  t.teardown(() => watching.close());
+  const slow = async () => (await watching.nodes?.list())?.find(({ name }) => name === 'slow');
+  const folder = mkdtempSync(join(tmpdir(), 'slow-'));
+  const start = (file: string) => {
+    const args = [fileURLToPath(new URL('./slow-starter.js', import.meta.url)), url, schema, file];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.teardown(() => child.kill('SIGKILL'));
+    return { child, lines: createInterface(child.stdout)[Symbol.asyncIterator]() };
+  };
+
+  const file = join(folder, 'go');
+  const first = start(file);
+  t.is((await first.lines.next()).value, 'blocked');
+  const openedAt = (await slow())?.openedAt ?? 0;
+  const clock = watching.nodes?.clock ?? systemClock;
+  await until('three leases to pass', () => clock.now() > openedAt + 3000);
+  t.deepEqual(warned, [], 'nobody took its work over');
+  t.is((await slow())?.openedAt, openedAt);
+  writeFileSync(file, '');
+  t.is((await first.lines.next()).value, 'served');
+  await once(first.child, 'close');
+  await until('the end of the first one', async () => (await slow()) === undefined);
+
+  const second = start(join(folder, 'never'));
+  t.is((await second.lines.next()).value, 'blocked');
+  second.child.kill('SIGKILL');
+  await until('the dead node to be replaced', async () => (await slow()) === undefined);
+  t.deepEqual([...new Set(warned)], ['The work of silent nodes was taken over.']);
 });
 
 test('packed actors read as before by nodes, readers and copies, and are whole again for their next step', async (t) => {

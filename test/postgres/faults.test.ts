@@ -6,7 +6,7 @@ import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { SCHEMA_VERSION } from '#runtime/model/store-formats.js';
-import { openPool } from '#runtime/store/postgres/connection.js';
+import { openPool } from '#runtime/store/postgres/connection/connection.js';
 import { commitStatements } from '#runtime/store/postgres/postgres-statements.js';
 import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';

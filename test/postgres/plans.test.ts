@@ -54,7 +54,7 @@ type Silent =
   | 'close';
 /** The first changes all effects of its node, once, at a start after the clock was set back; the other reads no table. */
 type Exceptional = 'rescheduleAfterClockRegression' | 'obstacle';
-type SilentOfNodes = 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';
+type SilentOfNodes = 'started' | 'clock' | 'name' | 'slot' | 'deadline' | 'count' | 'follow' | 'drain';
 
 let created = 0;
 let packed = 0;

@@ -9,7 +9,7 @@
  */
 import { describeFailure } from '../../model/failures.ts';
 import type { Clock, Log, NodeListener, Step } from '../../model/ports.ts';
-import { unavailable } from './connection.ts';
+import { unavailable } from './connection/connection.ts';
 import type { ChangePageQuery, ChangeRow, ChangeStatements } from './statements.ts';
 import { parseChange } from './steps-as-arrays.ts';
 

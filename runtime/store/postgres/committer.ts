@@ -8,7 +8,7 @@ import type { Faults } from '../../model/faults.ts';
 import { checkStepKeys } from '../../model/keys.ts';
 import type { Committed, Step } from '../../model/ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { hasOthers, isSessionOver, isTransient, unavailable } from './connection.ts';
+import { hasOthers, isSessionOver, isTransient, unavailable } from './connection/connection.ts';
 import type { Session } from './session.ts';
 import type { CommitStatements } from './statements.ts';
 import { type CommitRow, type EncodedStep, encodeStep, outcomeOf } from './steps-as-arrays.ts';

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { Fatal } from '../../model/failures.ts';
 import { jsonType } from '../../model/json.ts';
-import { openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
+import { openPool, type PostgresOptions, schemaName, unavailable } from './connection/connection.ts';
 
 /** An upgrade that an operator has finished. */
 interface FinishedUpgrade {

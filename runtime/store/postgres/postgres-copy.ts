@@ -18,7 +18,13 @@ import {
   type StoreRecord,
 } from '../copy/copy-side.ts';
 import { COUNT_IN_BLOCK, inBlocks, rowsOfBlock } from '../packed/row-blocks.ts';
-import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
+import {
+  describeLocation,
+  openPool,
+  type PostgresOptions,
+  schemaName,
+  unavailable,
+} from './connection/connection.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 import { assertNotLocked, migrateSchema } from './migrate-schema.ts';
 import { type ActorRow, actorText, packedLines } from './postgres-packed.ts';

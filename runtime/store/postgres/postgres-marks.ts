@@ -12,7 +12,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Retryable } from '../../model/failures.ts';
 import type { ActorStore, KeptKeys, KeyRange } from '../../model/ports.ts';
-import { unavailable } from './connection.ts';
+import { unavailable } from './connection/connection.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 
@@ -58,12 +58,12 @@ const PARTS_PER_STATEMENT = 512;
 const UNDEFINED_TABLE = '42P01';
 
 /**
- * @param session token of the session since whose beginning steps are observed
+ * @param session one since whose beginning steps are observed; another has another token
  * @param observed resolves when every step is observed that was committed before the call
  */
 export function postgresMarks(
   statements: WatchedStatements,
-  session: number,
+  session: { readonly token: number },
   observed: () => Promise<void>,
 ): Marks {
   async function run<Found extends object>(
@@ -78,8 +78,11 @@ export function postgresMarks(
       throw codeOf(error) === UNDEFINED_TABLE ? error : unavailable(error);
     }
   }
+  /** Session in which each mark was begun. */
+  const begun = new Map<string, number>();
   return {
     async begin(name) {
+      begun.set(name, session.token);
       await run(TABLE, []);
       await run(BEGIN, [name]);
       await observed();
@@ -87,7 +90,7 @@ export function postgresMarks(
       await nextTurn();
     },
     async end(name) {
-      const [ended] = await run(END, [name, session]);
+      const [ended] = await run(END, [name, begun.get(name)]);
       if (ended === undefined)
         throw new Retryable('store.unavailable', 'The session of this node is over; what it keeps is old.');
       await run(FORGET, [name.slice(0, name.indexOf('/') + 1)]);

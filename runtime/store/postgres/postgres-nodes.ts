@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { LeaseDeadline } from '../../model/lease-deadline.ts';
 import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../model/ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { unavailable } from './connection.ts';
+import { unavailable } from './connection/connection.ts';
 import { MAX_PERMIT_SECONDS } from './counter-folding.ts';
 import type { Session } from './session.ts';
 import type { WatchedStatements } from './statement-watch.ts';
@@ -40,6 +40,7 @@ export class PostgresNodes implements StoreNodes {
       /** Clock of the database. */
       readonly clock: SharedClock;
       readonly name: string;
+      readonly started: () => void;
     },
   ) {
     this.clock = needs.clock;
@@ -81,6 +82,10 @@ export class PostgresNodes implements StoreNodes {
     use: (counters: { readonly [name: string]: number }) => void,
   ): Promise<void> {
     await this.needs.feed.readCounters(prefix, use);
+  }
+
+  started(): void {
+    this.needs.started();
   }
 
   async acquire(name: string): Promise<boolean> {

@@ -11,7 +11,7 @@ import type pg from 'pg';
 import { Fatal } from '../../model/failures.ts';
 import type { ActorAddress, ActorStore, JournalLine, Revision, StoredActor } from '../../model/ports.ts';
 import { packed as pack, unpacked } from '../packed/packed-text.ts';
-import { unavailable } from './connection.ts';
+import { unavailable } from './connection/connection.ts';
 import { decodeKey } from './key-bytes.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 import { actorKey } from './steps-as-arrays.ts';

@@ -20,7 +20,7 @@ import type {
 } from '../../model/ports.ts';
 import { SCHEMA_VERSION } from '../../model/store-formats.ts';
 import { BLOCK_ROWS, BLOCKED_VIEW, rowsOfBlock } from '../packed/row-blocks.ts';
-import { unavailable } from './connection.ts';
+import { unavailable } from './connection/connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
 import { type ActorRow, actorOf, addressOf, packedLines, parsed } from './postgres-packed.ts';
 import { PACKED_SINCE } from './schema.ts';

@@ -1,7 +1,7 @@
 /** The statements of `statements.ts` on PostgreSQL. */
 import type pg from 'pg';
 import type { Step } from '../../model/ports.ts';
-import type { Backend } from './pooler.ts';
+import type { Backend } from './connection/pooler.ts';
 import { readCounters } from './postgres-reads.ts';
 import {
   DeadConnection,

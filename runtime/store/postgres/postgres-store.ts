@@ -5,7 +5,13 @@ import { jsonType } from '../../model/json.ts';
 import type { ActorStore, Clock, Committed, Log, Step, StoreReader } from '../../model/ports.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
-import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';
+import {
+  describeLocation,
+  openPool,
+  type PostgresOptions,
+  schemaName,
+  unavailable,
+} from './connection/connection.ts';
 import { CounterFolding } from './counter-folding.ts';
 import { assertMayRun, assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
 import { postgresMarks } from './postgres-marks.ts';
@@ -15,6 +21,7 @@ import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
 import { PostgresWork } from './postgres-work.ts';
 import { Session, type SessionOptions, StoreClock } from './session.ts';
+import { type StartGuard, startGuard } from './start-guard.ts';
 import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
 import { WriteProbe } from './write-probe.ts';
 
@@ -28,6 +35,8 @@ export interface PostgresStoreOptions extends PostgresOptions, SessionOptions {
   readonly log: Log;
   /** @default none armed */
   readonly faults?: Faults;
+  /** True: a thread renews the session until `nodes.started()`, also while this one is blocked. @default false */
+  readonly guardsStart?: boolean;
   /** Length of the longest rate window: permits are kept as long, and a day at least. @default a day */
   readonly longestWindowSeconds?: number;
 }
@@ -45,16 +54,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const heartbeats = openPool({ ...options, poolSize: 1 }, lostConnection);
   // Looks for late statements have one too, which is opened when it is needed.
   const watch = openWatch(options, lostConnection, log);
+  let guard: StartGuard | undefined;
   try {
     const { version: program = '' } = INFO.read(options.info ?? {});
+    const guarding = options.guardsStart ? startGuard(options, log) : undefined;
     await migrateSchema(pool, schemaName(options), { version: program });
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     await assertNotLocked(pool, schemaName(options));
     const storeClock = new StoreClock(clock);
+    guard = await guarding;
     const session = await Session.open(sessionStatements(watch.on(heartbeats)), options, {
       clock,
       storeClock,
       log,
+    });
+    guard?.renew({
+      token: session.token,
+      leaseSeconds: options.leaseSeconds,
+      deadline: session.deadline.memory,
     });
     try {
       // A copy that began meanwhile has kept the session from opening until it ended.
@@ -82,6 +99,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       feed,
       clock: storeClock,
       name: options.node,
+      started: () => guard?.end(),
     });
     const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
     const description = { engine, location: describeLocation(options) };
@@ -94,12 +112,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       description,
       probe,
       endConnections: async () => {
+        guard?.end();
         // Statements in progress are looked for until they end.
         await Promise.all([pool.end(), heartbeats.end()]);
         await watch.close();
       },
     });
   } catch (error) {
+    guard?.end();
     await Promise.all([pool.end(), heartbeats.end()]);
     await watch.close();
     throw typeof (error as { code?: unknown }).code === 'string' &&
@@ -146,7 +166,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
     this.#feed = made.feed;
     this.#endConnections = made.endConnections;
     this.nodes = made.nodes;
-    this.marks = postgresMarks(statements, session.token, async () => {
+    this.marks = postgresMarks(statements, session, async () => {
       await made.committer.answered();
       await made.feed.sync();
     });

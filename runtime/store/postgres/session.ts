@@ -23,7 +23,7 @@ export interface SessionOptions {
 }
 
 /** Heartbeats per lease. */
-const HEARTBEATS_PER_LEASE = 3;
+export const HEARTBEATS_PER_LEASE = 3;
 
 /** Interval for checking that the session of an earlier process of this node is over, milliseconds. */
 const WAIT_FOR_EARLIER_MS = 200;

@@ -10,8 +10,8 @@ import type pg from 'pg';
 import { systemClock } from '../../model/clock.ts';
 import { describeFailure, Retryable } from '../../model/failures.ts';
 import type { Clock, Log } from '../../model/ports.ts';
-import { backendOfTransaction, isUsableAfter } from './connection-pool.ts';
-import type { Backend } from './pooler.ts';
+import { backendOfTransaction, isUsableAfter } from './connection/connection-pool.ts';
+import type { Backend } from './connection/pooler.ts';
 
 /** Milliseconds between two looks at late statements; a statement is late after the same time. */
 const LOOK_MS = 750;

@@ -3,7 +3,7 @@
  *
  * Source: https://www.postgresql.org/docs/15/libpq-connect.html, §34.1.1.3; docs/decisions/0271-hosts-and-poolers.md.
  */
-import { Fatal } from '../../model/failures.ts';
+import { Fatal } from '../../../model/failures.ts';
 
 const DEFAULT_PORT = 5432;
 

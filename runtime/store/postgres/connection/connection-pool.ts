@@ -10,8 +10,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type pg from 'pg';
-import { systemClock } from '../../model/clock.ts';
-import { describeFailure, Fatal } from '../../model/failures.ts';
+import { systemClock } from '../../../model/clock.ts';
+import { describeFailure, Fatal } from '../../../model/failures.ts';
 import { type PostgresAddress, parsePostgresUrl } from './connection-url.ts';
 import { type Backend, transactionsOf } from './pooler.ts';
 

@@ -1,6 +1,6 @@
 /** Connections to PostgreSQL, and the classification of their failures. */
 import type pg from 'pg';
-import { describeFailure, Fatal, Retryable } from '../../model/failures.ts';
+import { describeFailure, Fatal, Retryable } from '../../../model/failures.ts';
 import { library, openPoolOver } from './connection-pool.ts';
 import { parsePostgresUrl } from './connection-url.ts';
 
