@@ -1,6 +1,5 @@
 /** Reads the marks of a page before a change: those of its content, and of the annotations above it. */
 import {
-  asInteger,
   asName,
   asReference,
   asText,
@@ -21,6 +20,7 @@ import { type Mark, type PaintedContent, UnreadableContent } from './painted-mar
 const HIDDEN = 2;
 const PRINT = 4;
 const NO_VIEW = 32;
+const MAX_DIGITS = 9;
 /** An annotation that is not turned with its page. */
 export const NO_ROTATE = 16;
 /** Most nodes between a page and the root of the page tree. */
@@ -48,9 +48,16 @@ export interface PageMarks {
   readonly annotations: readonly ShownAnnotation[];
 }
 
+/** Returns the flags of an annotation; 0 for what is no plain number, of which some programs make none. */
+export function flagsOf(pdf: PdfDocument, annotation: PdfDict | undefined): number {
+  const { bytes, start, end } = pdf.resolve(annotation?.get('F'));
+  const text = bytes.toString('latin1', start, Math.min(end, start + MAX_DIGITS + 1));
+  return /^\d+$/.test(text) && text.length <= MAX_DIGITS ? Number(text) : 0;
+}
+
 /** True for an annotation that is neither shown nor printed. */
 export function isUnseen(pdf: PdfDocument, annotation: PdfDict | undefined): boolean {
-  const flags = asInteger(pdf.resolve(annotation?.get('F'))) ?? 0;
+  const flags = flagsOf(pdf, annotation);
   return (flags & HIDDEN) !== 0 || (flags & (NO_VIEW | PRINT)) === NO_VIEW;
 }
 

@@ -3,7 +3,6 @@
  * what was signed, nor look like a part of it.
  */
 import {
-  asInteger,
   asName,
   asReference,
   type ByteSlice,
@@ -14,9 +13,15 @@ import {
 } from '../../pdf/index.ts';
 import { streamsOf } from '../painting/appearance-streams.ts';
 import { lightnessOf } from '../painting/colours.ts';
-import { AREAS_PER_STEP, type Cover, coveredOn, coversOf } from '../painting/covered-content.ts';
+import {
+  AREAS_PER_STEP,
+  type Cover,
+  type Covered,
+  coveredOn,
+  coversOf,
+} from '../painting/covered-content.ts';
 import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
-import { isUnseen, NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
+import { flagsOf, isUnseen, NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { annotationKind } from './annotation-kinds.ts';
 import type { ObjectComparison } from './object-comparison.ts';
@@ -46,6 +51,9 @@ const ROUND_END = 0.2;
 /** Width and height of the symbol that viewers draw for a note, whatever its rectangle. */
 const SYMBOL = 25;
 const SYMBOL_MARGIN = 1;
+/** Half of the width of a symbol in the middle of its rectangle. */
+const MIDDLE_SYMBOL = 10;
+const BESIDE_TEXT = 'draws beside a text, and may read as a part of it';
 /** Least part of the marked text that a mark of a highlight or a line extends over. */
 const WHOLE = 0.6;
 const MARGIN = 3;
@@ -72,6 +80,8 @@ export function commentLook(
   if (dict === undefined || isUnseen(pdf, dict)) return { look: 'absent' };
   // Viewers draw the window of a comment on their own, and some an appearance of it.
   if (type === 'Popup' && dict.get('AP') === undefined) return { look: 'absent' };
+  if (boxOf(pdf, dict.get('Rect')) === undefined || hasOddQuads(pdf, dict))
+    return { look: 'undecided', reason: 'has no place that all programs read alike' };
   const spend = (steps: number): void => pair.before.spend(steps);
   const covered = (covers: readonly Cover[]) =>
     coveredOn(pair.before.pdf, page, { own: [own], covers, spend });
@@ -84,13 +94,20 @@ export function commentLook(
   const areas = boxesOf(pdf, dict);
   const painted = (drawn ?? []).reduce((sum, mark) => sum + mark.covers.length, 0);
   spend((painted * areas.length) / AREAS_PER_STEP);
-  const covers = drawn === undefined ? viewerCovers(pdf, dict, type, areas) : drawnCovers(drawn, type, areas);
+  const covers = [
+    ...(drawn === undefined ? viewerCovers(pdf, dict, type, areas) : drawnCovers(drawn, type, areas)),
+    ...(type === 'Highlight' && drawn?.some(({ blend }) => blend === 'Multiply') === false
+      ? redrawnCovers(pdf, dict, areas)
+      : []),
+  ];
   const isMarking = covers.every(({ isStroke }) => isStroke === true);
   const others = state === 'after' && !isMarking ? otherCovers(pair, page, own) : [];
   const found = covers.length === 0 ? 'nothing' : covered([...covers, ...others]);
   if (found === 'content') return { look: 'hides' };
   if (found !== 'nothing')
     return { look: 'undecided', reason: 'lies over something that is not compared with it' };
+  if (LINES.has(type) && areas.some((area) => isDash(area, covered)))
+    return { look: 'undecided', reason: BESIDE_TEXT };
   const isLayered = state === 'after' && dict.get('OC') !== undefined;
   const unsure = isLayered ? 'optional content' : look?.unsupported;
   if (unsure !== undefined && (state === 'after' || drawn?.length === 0))
@@ -103,7 +120,7 @@ export function commentLook(
     boxes.map((box) => ({ box: wider(box), remains: 0, isText: false })),
   );
   return isSymbol && covered(beside) === 'content'
-    ? { look: 'undecided', reason: 'draws beside a text, and may read as a part of it' }
+    ? { look: 'undecided', reason: BESIDE_TEXT }
     : { look: 'drawn' };
 }
 
@@ -130,6 +147,12 @@ function isOpen(pdf: PdfDocument, written: ByteSlice | undefined): boolean {
   return bytes.toString('latin1', start, end) !== 'false';
 }
 
+/** True for a line that marks no text, and stands beside one: it reads as a dash. */
+function isDash(area: Box, covered: (covers: readonly Cover[]) => Covered): boolean {
+  const within = { box: area, remains: 0, isText: false };
+  return covered([within]) === 'nothing' && covered([{ ...within, box: wider(area) }]) === 'content';
+}
+
 const wider = ({ left, right, ...box }: Box): Box => ({ ...box, left: left - BESIDE, right: right + BESIDE });
 
 function typeOf(pdf: PdfDocument, dict: PdfDict | undefined): string {
@@ -141,7 +164,7 @@ function typeOf(pdf: PdfDocument, dict: PdfDict | undefined): string {
  * (`NoZoom` and `NoRotate`, table 167). Symbols of notes are like that.
  */
 function isUnsteady(pdf: PdfDocument, dict: PdfDict, page: SurveyedPage): boolean {
-  const flags = asInteger(pdf.resolve(dict.get('F'))) ?? 0;
+  const flags = flagsOf(pdf, dict);
   const isTurned = rotationOf(pdf, page.dict) % 360 !== 0;
   return (
     ((flags & NO_ZOOM) !== 0 && !SYMBOLS.has(typeOf(pdf, dict))) || ((flags & NO_ROTATE) !== 0 && isTurned)
@@ -185,6 +208,12 @@ function lookOf(
   }
 }
 
+/** True for a list of corners that is none of whole areas: programs take other corners from it. */
+function hasOddQuads(pdf: PdfDocument, dict: PdfDict): boolean {
+  const numbers = [...items(pdf.resolve(dict.get('QuadPoints')))];
+  return numbers.length % 8 !== 0 || numbers.some((item) => numberOf(pdf.resolve(item)) === undefined);
+}
+
 /** Returns the boxes around the marked texts; its rectangle without any. */
 function boxesOf(pdf: PdfDocument, dict: PdfDict): readonly Marked[] {
   const numbers = [...items(pdf.resolve(dict.get('QuadPoints')))].map(
@@ -214,11 +243,7 @@ function viewerCovers(
   type: string,
   areas: readonly Marked[],
 ): readonly Cover[] {
-  const colour = [...items(pdf.resolve(dict.get('C')))].map(
-    (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
-  );
-  const lightness = lightnessOf(colour) ?? 0;
-  const alpha = numberOf(pdf.resolve(dict.get('CA'))) ?? 1;
+  const { lightness, alpha } = inkOf(pdf, dict);
   const cover = (box: Box, remains: number): Cover => ({ box, remains, isText: false });
   // With an opacity, some viewers paint a highlight over the text and do not multiply.
   const remains = alpha < 1 ? Math.min(1 - alpha, lightness) : lightness;
@@ -241,14 +266,41 @@ function viewerCovers(
   }
   const rectangle = boxOf(pdf, dict.get('Rect'));
   if (rectangle === undefined) return [];
-  const { left, top } = rectangle;
+  const { left, bottom, right, top } = rectangle;
   const symbol = {
     left: left - SYMBOL_MARGIN,
     top: top + SYMBOL_MARGIN,
     right: left + SYMBOL,
     bottom: top - SYMBOL,
   };
-  return [cover(symbol, 0)];
+  // Some programs draw it in the middle, and a caret as large as its rectangle.
+  const x = (left + right) / 2;
+  const y = (bottom + top) / 2;
+  const middle = {
+    left: x - MIDDLE_SYMBOL,
+    right: x + MIDDLE_SYMBOL,
+    bottom: y - MIDDLE_SYMBOL,
+    top: y + MIDDLE_SYMBOL,
+  };
+  return [cover(symbol, 0), cover(type === 'Caret' ? rectangle : middle, 0)];
+}
+
+/** Areas of a highlight that some programs draw themselves, where its look does not multiply. */
+function redrawnCovers(pdf: PdfDocument, dict: PdfDict, areas: readonly Marked[]): readonly Cover[] {
+  const { lightness, alpha } = inkOf(pdf, dict);
+  return areas.map((box) => ({
+    box: withEnds(box),
+    remains: 1 - alpha + alpha * lightness,
+    isText: false,
+  }));
+}
+
+/** Colour and opacity with which viewers draw a comment. */
+function inkOf(pdf: PdfDocument, dict: PdfDict): { readonly lightness: number; readonly alpha: number } {
+  const colour = [...items(pdf.resolve(dict.get('C')))].map(
+    (item) => numberOf(pdf.resolve(item)) ?? Number.NaN,
+  );
+  return { lightness: lightnessOf(colour) ?? 0, alpha: numberOf(pdf.resolve(dict.get('CA'))) ?? 1 };
 }
 
 /** Adds the round ends that some viewers give to a highlight. */

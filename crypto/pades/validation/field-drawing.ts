@@ -3,7 +3,6 @@
  * the entries that say how. Asked before and after a change, for each field and widget on a page.
  */
 import {
-  asInteger,
   asName,
   asString,
   asText,
@@ -21,7 +20,7 @@ import {
 } from '../../pdf/index.ts';
 import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
 import { numberOf } from '../painting/geometry.ts';
-import { isUnseen, shownStream } from '../painting/page-marks.ts';
+import { flagsOf, isUnseen, shownStream } from '../painting/page-marks.ts';
 import { THIN } from '../painting/painted-marks.ts';
 import {
   type AppearanceJudgement,
@@ -60,7 +59,7 @@ const WIDEST = 1000;
 
 /** Returns the flags of an annotation that decide where it is seen. */
 export function seenFlags(pdf: PdfDocument, annotation: PdfDict | undefined): number {
-  return (asInteger(pdf.resolve(annotation?.get('F'))) ?? 0) & SEEN;
+  return flagsOf(pdf, annotation) & SEEN;
 }
 
 /** True for an annotation that no screen shows, printed or not. */

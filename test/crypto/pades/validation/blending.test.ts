@@ -28,7 +28,7 @@ type Verdict = 'accepted' | 'refused' | 'hides';
 
 /** A highlight over "Pay 100 1", with this look. */
 function verdict(objects: readonly (readonly [number, string])[], more = ''): Verdict {
-  const highlight = `<< /Type /Annot /Subtype /Highlight /Rect [18 95 80 113] /QuadPoints [18 113 80 113 18 95 80 95] /F 4 /AP << /N ${LOOK} 0 R >> ${more} >>`;
+  const highlight = `<< /Type /Annot /Subtype /Highlight /Rect [18 95 80 113] /QuadPoints [18 113 80 113 18 95 80 95] /F 4 /C [1 1 0] /AP << /N ${LOOK} 0 R >> ${more} >>`;
   const pdf = appendRevision(
     FILE,
     new Map([edited(FILE, PAGE, /(\/Annots\s*\[)/, `$1 ${MARK} 0 R `), [MARK, highlight], ...objects]),

@@ -9,8 +9,10 @@ import {
   appearance,
   bodyOf,
   contract,
+  EMPTY_FIELD,
   edited,
   FREE,
+  hiddenLook,
   objections,
   PAGE,
   reportOn,
@@ -170,4 +172,67 @@ test('a look of a comment draws lines, and no text in a form inside of a form', 
   t.is(nested('BT /F1 9 Tf 2 4 Td (9) Tj ET', '/Resources << >>'), 'failed');
   t.is(nested('BT /F1 9 Tf 2 4 Td (9) Tj ET', ''), 'failed');
   t.is(nested('BI /W 1 /H 1 /BPC 8 /CS /G ID x EI', '/Resources << >>'), 'failed');
+});
+
+const BLACK: Objects = [[LOOK, appearance('0 g 0 0 70 20 re f')]];
+const LINE: Objects = [[LOOK, appearance('1 1 0.9 rg 0 0 1 1 re f')]];
+const DRAWN = `/AP << /N ${LOOK} 0 R >>`;
+const PAY = '18 95 80 113';
+
+/** Comments that programs read or draw in different ways, each beside one that differs in one respect. */
+const READINGS: readonly (readonly [name: string, expected: Verdict, comment: string, more?: Objects])[] = [
+  ['hidden', 'passed', annotation('Highlight', DRAWN, PAY).replace('/F 4', '/F 2'), BLACK],
+  ...['36', '4294967298', '2.0', '-2', '(2)'].map(
+    (flags) =>
+      [
+        `flags ${flags}`,
+        'failed',
+        annotation('Highlight', DRAWN, PAY).replace('/F 4', `/F ${flags}`),
+        BLACK,
+      ] as const,
+  ),
+  ['corners of a whole area', 'passed', annotation('Highlight', '/C [1 1 0]', PAY)],
+  [
+    'corners of less',
+    'undecided',
+    annotation('Highlight', '/C [1 1 0] /QuadPoints [18 113 80 113 18 95 80]', PAY),
+  ],
+  [
+    'corners that are no numbers',
+    'undecided',
+    annotation('Highlight', '/QuadPoints [18 113 80 113 18 95 80 --95]', PAY),
+  ],
+  [
+    'a rectangle of three numbers',
+    'undecided',
+    annotation('Text', '', PAY).replace(`[${PAY}]`, '[18 95 80]'),
+  ],
+  [
+    'a rectangle with two signs',
+    'undecided',
+    annotation('Text', '', PAY).replace(`[${PAY}]`, '[18 95 --80 113]'),
+  ],
+  ['a note whose middle is blank', 'passed', annotation('Text', '', '100 130 190 190')],
+  ['a note whose middle is over a text', 'failed', annotation('Text', '', '-56 4 154 204')],
+  ['a file whose middle is over a text', 'failed', annotation('FileAttachment', '', '-56 4 154 204')],
+  ['a caret on blank paper', 'passed', annotation('Caret', '', '150 130 170 150')],
+  ['a caret as large as a line', 'failed', annotation('Caret', '', '10 60 130 146')],
+  ['a look beside a light colour', 'undecided', annotation('Highlight', `${DRAWN} /C [1 1 0]`, PAY), LINE],
+  ['a look beside a dark colour', 'failed', annotation('Highlight', `${DRAWN} /C [0 0 0]`, PAY), LINE],
+  ['a look beside no colour', 'failed', annotation('Highlight', DRAWN, PAY), LINE],
+  ['a line below a text', 'passed', annotation('Underline', '', '42 97 64 110')],
+  ['a line beside a text', 'undecided', annotation('StrikeOut', '', '12 97 17 110')],
+  ['a line far from a text', 'passed', annotation('StrikeOut', '', '150 150 168 168')],
+];
+
+for (const [name, expected, comment, more] of READINGS)
+  test(`a comment that programs may read differently: ${name}`, (t) =>
+    t.is(verdict(added(3, comment, more ?? [])), expected));
+
+test('a signature that was hidden when it was signed comes to light by no spelling of its flags', (t) => {
+  const hidden = signed(contract(hiddenLook));
+  const flagged = (flags: string): Verdict =>
+    verdict(appendRevision(hidden, new Map([edited(hidden, EMPTY_FIELD, '/F 2', `/F ${flags}`)])));
+  t.is(flagged('34'), 'passed');
+  for (const flags of ['0', '2.0', '4294967298', '-2', '36']) t.is(flagged(flags), 'failed', flags);
 });
