@@ -10,8 +10,9 @@ const RANGE =
   /^\/ByteRange\s{0,16}\[\s{0,16}(\d{1,15})\s{1,16}(\d{1,15})\s{1,16}(\d{1,15})\s{1,16}(\d{1,15})\s{0,256}\]/;
 /** Length limit of a `/ByteRange` entry, in characters. */
 const RANGE_LENGTH = 512;
-/** Limit of signatures in one file; each hashes the file. */
-const MAX_SIGNATURES = 32;
+const MAX_SIGNATURES = 500;
+/** Limit of bytes that the signatures hash; each hashes the file. */
+const MAX_HASHED = 2 ** 32;
 
 interface Range {
   readonly first: readonly [number, number];
@@ -22,6 +23,8 @@ export async function judgePdf(file: Buffer, at: number): Promise<readonly Indep
   const ranges = rangesIn(file);
   if (ranges.length > MAX_SIGNATURES)
     return [notComparable(`There are more than ${MAX_SIGNATURES} signatures.`)];
+  if (ranges.length * file.length > MAX_HASHED)
+    return [notComparable(`The ${ranges.length} signatures cover more than ${MAX_HASHED} bytes together.`)];
   const judged: IndependentSignature[] = [];
   for (const { first, second } of ranges) {
     const der = contentsIn(file.subarray(first[1], second[0]));

@@ -51,7 +51,7 @@ export interface Certificate extends CertificateExtensions {
 const CACHE_SIZE = 1024;
 const parsed = new LRUCache<string, Certificate>({ max: CACHE_SIZE });
 
-/** Avoids a second digest of the same buffer; callers don't modify a buffer after passing it. */
+/** Avoids a second digest of the same buffer. */
 const same = new WeakMap<Buffer, Certificate>();
 
 /**
@@ -61,7 +61,8 @@ const same = new WeakMap<Buffer, Certificate>();
  */
 export function readCertificate(der: Buffer): Certificate {
   const seen = same.get(der);
-  if (seen !== undefined) return seen;
+  // A caller may have written something else into it since.
+  if (seen?.der.equals(der) === true) return seen;
   const certificate = byContent(der);
   same.set(der, certificate);
   return certificate;

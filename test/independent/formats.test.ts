@@ -1,6 +1,6 @@
 /** Results of the second implementation for the engine's signatures, and for copies with one changed byte. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { signAsic, signFile, signFileAtLevel, validateFile } from '@sealwright/signatures';
+import { signAsic, signFile, signFileAtLevel, signPadesSeries, validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import type { DigestName, SignFileRequest } from '#crypto/core/types.js';
 import { samplePdf } from '../../bench/samples.ts';
@@ -107,6 +107,13 @@ test('a changed signature value is refused in every format', async (t) => {
     bytes[at + 40] = format === 'Cades' ? (bytes[at + 40] ?? 0) ^ 1 : digit;
     t.is(await verdicts(format, bytes), 'signature invalid', format);
   }
+});
+
+test('all of 40 signatures of a PDF are judged', async (t) => {
+  const asked = request('Pades', 'p-256');
+  const steps = Array.from({ length: 40 }, (_, index) => ({ at: NOW, pades: { fieldName: `S${index}` } }));
+  await signPadesSeries(asked, steps);
+  t.is(await verdicts('Pades', readFileSync(asked.output)), Array(40).fill('signature valid').join(', '));
 });
 
 test('signature and document time-stamps are verified too', async (t) => {

@@ -173,6 +173,11 @@ test('a cached certificate does not share the buffer of its caller', (t) => {
   const { fingerprint } = certificate;
   der.fill(0);
   t.true(certificate.der.equals(copy));
+  t.throws(
+    () => readCertificate(der),
+    { code: 'certificate.malformed' },
+    'the buffer holds no certificate now',
+  );
   t.is(readCertificate(copy).fingerprint, fingerprint);
   t.true(readCertificate(copy).der.equals(copy));
   t.true(

@@ -4,7 +4,7 @@ import test from 'ava';
 import { DIGEST_ID, ECDSA_ID, ID } from '#crypto/asn1/oids.js';
 import { NULL, octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { attributeOf, bindingTo, type ForgedSigner, type Forgery, forge } from '../forge.ts';
-import { CONTENT, issue, judged, parties, SIGNED, verdictOf } from '../judging.ts';
+import { CONTENT, crlOf, issue, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 
 const forged = (changes: Partial<Forgery> = {}): Buffer =>
   forge({ signer: parties().signer, content: CONTENT, at: SIGNED, ...changes });
@@ -13,7 +13,12 @@ const forged = (changes: Partial<Forgery> = {}): Buffer =>
 function outcome(cms: Buffer): string {
   const record = judged(cms);
   const types = record.results.warnings.map(({ type }) => type);
-  const kinds = ['attributes.order', 'algorithm.protection', 'certificate.unreadable'];
+  const kinds = [
+    'attributes.order',
+    'algorithm.protection',
+    'certificate.unreadable',
+    'revocation.unreadable',
+  ];
   return [verdictOf(record), ...types.filter((type) => kinds.includes(type))].join(' ');
 }
 
@@ -81,6 +86,14 @@ test('a certificate with a duplicate extension is skipped with a warning, and it
   t.is(signedWith(doubled), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND certificate.unreadable');
   const beside = forged({ certificates: [signer.certificate, doubled.certificate] });
   t.is(outcome(beside), 'TOTAL-PASSED certificate.unreadable');
+});
+
+test('a revocation list that cannot be read causes a warning, and a readable one does not', (t) => {
+  const list = crlOf(parties().ca, SIGNED);
+  t.is(outcome(forged({ crls: [list] })), 'TOTAL-PASSED');
+  // Its first octets are missing.
+  const odd = sequence(list.subarray(5));
+  t.is(outcome(forged({ crls: [odd] })), 'TOTAL-PASSED revocation.unreadable');
 });
 
 test('two attributes that name the certificate must name the same one', (t) => {
