@@ -98,7 +98,7 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
       limit: MAX_ENTRIES,
       anchors: () => readAnchors(storageLayout(settings.storage.root).keys),
     });
-    const { lines, checkpoints, complete, fault } = report;
+    const { lines, checkpoints, complete, anchored, fault } = report;
     if (fault !== undefined)
       return bad('failed', 'history', {
         says: `The history was changed at ${fault.entry}. ${fault.problem}`,
@@ -106,6 +106,14 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
           'The store was edited outside of the service, or the disk returned other bytes than were written.',
         remedy:
           'Keep a copy of the store, compare it with a backup, and run sealwright verify-history --copy.',
+      });
+    if (!anchored)
+      return bad('warning', 'history', {
+        says: 'The folder of keys has no anchor of the history, and the store has checkpoints.',
+        cause:
+          'It was removed, or this is a restored or copied store. The removal of the newest checkpoints is not seen.',
+        remedy:
+          'Run sealwright verify-history --copy with copies of checkpoints; the next start writes an anchor.',
       });
     const rest = complete ? '' : ' There is more; sealwright verify-history verifies all of it.';
     return good('history', `${lines} lines and ${checkpoints} checkpoints are as they were written.${rest}`);

@@ -316,7 +316,7 @@ test('two exchanged lines, and an actor in the place of another, end the verific
   };
   t.regex(await afterEdit(t, rename), /^the store: The store holds another actor in the place of thing\/b:/);
   const damage = (tables: Tables) => void tables.actors.putSync(['thing', 'b'], '{"address"', 1);
-  t.regex(await afterEdit(t, damage), /^the store: The store holds a value that is no JSON/);
+  t.regex(await afterEdit(t, damage), /^the store: The store holds actor thing\/b that is no JSON/);
 });
 
 function removeActor(tables: Tables, id: string): void {
@@ -672,7 +672,13 @@ test('pending effects, deadlines, counters and names that were changed after a s
     const last = key.at(-1);
     const other = [...key.slice(0, -1), typeof last === 'number' ? last + 1 : `${last}x`];
     const moved = (tables: Tables) => tables[table].putSync(other, value);
-    t.is(await verifyAfter(moved), late(what), `${what} with another key`);
+    const found = await verifyAfter(moved);
+    if (isQueue)
+      t.regex(
+        found,
+        /^the store: The store lists effect 0 of revision \d+ of tally\/t1, which no queue holds: /,
+      );
+    else t.is(found, late(what), `${what} with another key`);
     const more = (tables: Tables) => tables[table].putSync(key, value);
     t.is(await verifyAfter(more), isQueue ? unlisted(2) : late(what), `${what} with one more`);
     const back = (tables: Tables) => tables[table].removeSync(other);
@@ -682,6 +688,37 @@ test('pending effects, deadlines, counters and names that were changed after a s
     const change = (tables: Tables) => tables[table].putSync(key, changed);
     t.is(await verifyAfter(change), late(what), `${what} with another value`);
     t.is(await verifyAfter(more), '', `${what} as they were`);
+  }
+});
+
+test('an effect in a queue that is not listed is found though the numbers agree, and a damaged entry is named', async (t) => {
+  const verifyAfter = await stoppedWork(t);
+  const hidden = (tables: Tables) => {
+    const [queued] = [...tables.due.getRange({ limit: 1 })];
+    const [listed] = [...tables.effects.getRange({ limit: 1 })];
+    const [due = 0, ...own] = partsOf(queued?.key ?? []);
+    tables.due.putSync([Number(due) + 1, ...own], queued?.value ?? '');
+    tables.effects.putSync(['tally', 't9', 7, 0], listed?.value ?? '');
+  };
+  t.regex(
+    await verifyAfter(hidden),
+    /^the store: .* effect 0 of revision 7 of tally\/t9, which no queue holds: /,
+  );
+  const damages = [
+    ['journal', /line \d+ of tally\/t1 that is no JSON/],
+    ['timers', /deadline \S+ of tally\/t2 that is no JSON/],
+    ['names', /name \S+ that is no JSON/],
+    ['actors', /actor tally\/t1 that is no JSON/],
+  ] as const;
+  for (const [table, words] of damages) {
+    const edited = await stoppedWork(t);
+    const said = await edited((tables) => {
+      if (table === 'actors') return tables.actors.putSync(['tally', 't1'], '{', 0);
+      const start = table === 'journal' ? ['tally'] : [];
+      const [entry] = [...tables[table].getRange({ start, limit: 1 })];
+      return tables[table].putSync(partsOf(entry?.key ?? []), '{');
+    });
+    t.regex(said, words, table);
   }
 });
 

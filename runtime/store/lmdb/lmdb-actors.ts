@@ -11,7 +11,9 @@ export function readActor(
 ): StoredActor | undefined {
   const key = actorKey(actor);
   const value = fitsKey(key) ? tables.actors.get(key) : undefined;
-  return value === undefined ? undefined : parseStored(actorText(tables, key, value));
+  return value === undefined
+    ? undefined
+    : parseStored(actorText(tables, key, value), () => `actor ${key.join('/')}`);
 }
 
 export function readActors(
@@ -31,7 +33,10 @@ export function readActors(
 
 /** @throws {Fatal} `store.damaged` for an actor in the place of another: a list continued after it would not end */
 function actorAt(tables: ReadTables, key: Key, value: string): StoredActor {
-  const actor = parseStored<StoredActor>(actorText(tables, key, value));
+  const actor = parseStored<StoredActor>(
+    actorText(tables, key, value),
+    () => `actor ${partsOf(key).join('/')}`,
+  );
   const [kind, id] = partsOf(key);
   if (actor.address?.kind === kind && actor.address.id === id) return actor;
   throw new Fatal(
@@ -47,7 +52,9 @@ export function readJournal(
 ): JournalLine[] {
   const own = actorKey(actor);
   if (!fitsKey(own)) return [];
-  return readLines(tables, own, options).map(({ text }) => parseStored<JournalLine>(text));
+  return readLines(tables, own, options).map(({ number, text }) =>
+    parseStored<JournalLine>(text, () => `line ${number} of ${actor.kind}/${actor.id}`),
+  );
 }
 
 /** Lines of an actor as they are stored unpacked, with their numbers. */

@@ -427,15 +427,16 @@ export function queueOf(
 
 /**
  * Parses a stored value. The check at the open looks at the pages, not at the values in them.
+ * @param name of the entry, for the failure
  * @throws {Fatal} `store.damaged`
  */
-export function parseStored<Value>(text: string): Value {
+export function parseStored<Value>(text: string, name = () => 'a value'): Value {
   try {
     return JSON.parse(text) as Value;
   } catch (error) {
     throw new Fatal(
       'store.damaged',
-      `The store holds a value that is no JSON (${String(error)}): its file was changed from outside. Stop the service, keep a copy of the folder, and restore the last backup (docs/operations.md).`,
+      `The store holds ${name()} that is no JSON (${String(error)}): its file was changed from outside. Stop the service, keep a copy of the folder, and restore the last backup (docs/operations.md).`,
     );
   }
 }
@@ -450,7 +451,7 @@ export function readEffect(key: Key, value: string, partition?: string): StoredE
     key: `${kind}/${id}/${revision}/${index}`,
     actor: { kind: String(kind), id: String(id) },
     dueAt: Number(dueAt),
-    ...parseStored<EffectValue>(value),
+    ...parseStored<EffectValue>(value, () => `effect ${index} of revision ${revision} of ${kind}/${id}`),
     ...(partition !== undefined && { partition }),
   };
 }

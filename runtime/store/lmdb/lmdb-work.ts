@@ -35,7 +35,15 @@ export function readEffects(
     ...(from !== undefined && { start: from, exclusiveStart: true }),
     limit,
   });
-  return [...range].flatMap(({ key, value }) => effectAt(tables, key, value) ?? []);
+  return [...range].map(({ key, value }) => {
+    const effect = effectAt(tables, key, value);
+    if (effect !== undefined) return effect;
+    const [ofKind, id, revision, index] = partsOf(key);
+    // With another one in its place in the queues their numbers would agree (`assertListed`).
+    throw damaged(
+      `The store lists effect ${index} of revision ${revision} of ${ofKind}/${id}, which no queue holds`,
+    );
+  });
 }
 
 /** @throws {Fatal} `store.damaged` where a queue holds effects that are not listed: they would run all the same */
@@ -43,11 +51,12 @@ export function assertListed({ effects, due, partitions }: EffectTables): void {
   const count = (table: Table) => (table.getStats() as { readonly entryCount: number }).entryCount;
   const listed = count(effects);
   const queued = count(due) + count(partitions);
-  if (listed !== queued)
-    throw new Fatal(
-      'store.damaged',
-      `The store lists ${listed} effects, and its queues hold ${queued}: its file was changed from outside. Keep a copy of the folder, and restore the last backup (docs/operations.md).`,
-    );
+  if (listed !== queued) throw damaged(`The store lists ${listed} effects, and its queues hold ${queued}`);
+}
+
+function damaged(what: string): Fatal {
+  const remedy = 'Keep a copy of the folder, and restore the last backup (docs/operations.md).';
+  return new Fatal('store.damaged', `${what}: its file was changed from outside. ${remedy}`);
 }
 
 export function readTimers(
@@ -68,7 +77,7 @@ export function timersIn(
     actor: { kind: String(kind), id: String(id) },
     name: String(name),
     due: Number(time),
-    event: parseStored(value),
+    event: parseStored(value, () => `deadline ${name} of ${kind}/${id}`),
   }));
 }
 
@@ -80,5 +89,8 @@ export function readNames(
     ...(after !== undefined && { start: [after], exclusiveStart: true }),
     limit,
   });
-  return [...range].map(({ key, value }) => ({ name: String(partsOf(key)[0]), holder: parseStored(value) }));
+  return [...range].map(({ key, value }) => ({
+    name: String(partsOf(key)[0]),
+    holder: parseStored(value, () => `name ${partsOf(key)[0]}`),
+  }));
 }
