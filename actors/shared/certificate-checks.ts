@@ -135,6 +135,11 @@ export class CertificateChecks {
         Profile: profile.name,
         Because: verdict.warnings.join(' '),
       });
+    if (verdict.ok && verdict.anchor !== undefined)
+      log.warn('A signing certificate rests on a trust anchor that has expired.', {
+        Profile: profile.name,
+        Because: verdict.anchor,
+      });
     const minutes = whole ? trust.cacheMinutes : Math.min(1, trust.cacheMinutes);
     const cached = { verdict, until: now + minutes * MINUTE };
     this.#cached.set(profile.name, cached);

@@ -27,6 +27,8 @@ export type SigningCertificateVerdict =
       readonly ok: true;
       /** Failed requests, one sentence each; for `soft` revocation only. */
       readonly warnings: readonly string[];
+      /** Says that the trust anchor has expired, which still counts (docs/decisions/0334). */
+      readonly anchor?: string;
     }
   | { readonly ok: false; readonly code: SigningCertificateCode; readonly message: string };
 
@@ -57,7 +59,10 @@ export async function checkSigningCertificate(
     evidenceTime: () => at,
     now: clock(),
   });
-  if (verdict.subIndication === undefined) return { ok: true, warnings: problems };
+  if (verdict.subIndication === undefined) {
+    const anchor = verdict.results.warnings.find(({ type }) => type === 'chain.anchor')?.message;
+    return { ok: true, warnings: problems, ...(anchor !== undefined && { anchor }) };
+  }
   return refusal(verdict, verdict.subIndication, problems);
 }
 

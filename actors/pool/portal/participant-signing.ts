@@ -88,6 +88,7 @@ export async function beginParticipantSigning(
   let chain: readonly Buffer[];
   let rejected: CertificateVerdict | undefined;
   let warnings: readonly string[] = [];
+  let anchor: string | undefined;
   let fingerprint = '';
   try {
     ({ fingerprint } = externalSigner(certificate));
@@ -103,7 +104,7 @@ export async function beginParticipantSigning(
       },
       () => clock.now(),
     );
-    if (verdict.ok) warnings = verdict.warnings;
+    if (verdict.ok) ({ warnings, anchor } = verdict);
     else rejected = rejection(verdict);
     const demand = unmetRequirement(certificate, task.demands);
     if (demand !== undefined) rejected ??= rejection({ code: 'certificate.demand', message: demand });
@@ -130,6 +131,7 @@ export async function beginParticipantSigning(
       errors: [],
       warnings: [
         ...warnings.map((message) => ({ type: 'revocation', message })),
+        ...(anchor === undefined ? [] : [{ type: 'chain.anchor', message: anchor }]),
         ...(roots.length > 0 ? [] : [UNPROVEN]),
         ...(evidence === undefined ? [] : [{ type: 'signature.level', message: evidence }]),
       ],

@@ -11,6 +11,7 @@ import test from 'ava';
 import { renderToString } from 'preact-render-to-string';
 import { octetString, oid, sequence, small, tlv } from '#crypto/asn1/write.js';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
+import { checkSigningCertificate } from '#crypto/validation/signing-certificate.js';
 import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
 import { certificatePem, certificatesIn, readCertificate } from '#crypto/x509/certificate.js';
 import { describedFile } from '../../../actors/shared/signature-records.ts';
@@ -393,6 +394,19 @@ test('an anchor that has expired still counts, with a warning, and an authority 
     inner?.warnings.map(({ type }) => type),
     ['chain.anchor'],
   );
+  // The check before signing follows the same rule (docs/decisions/0334).
+  const check = async (anchor: Partial<CertificateRequest>) => {
+    const root = issue('Old Root', undefined, anchor);
+    const signer = { certificate: issue('Ada', root).certificate, chain: [] };
+    const trust = { anchors: [root.certificate], revocation: 'none' as const };
+    const verdict = await checkSigningCertificate(signer, trust, () => SIGNED);
+    return verdict.ok
+      ? [verdict.warnings.length, /has expired.*still counts/.test(verdict.anchor ?? '')]
+      : verdict.code;
+  };
+  t.deepEqual(await check(ended), [0, true]);
+  t.deepEqual(await check({}), [0, false]);
+  t.is(await check({ notBefore: SIGNED + 2 * DAY }), 'certificate.untrusted');
   const general = 'INDETERMINATE: CERTIFICATE_CHAIN_GENERAL_FAILURE';
   t.is(verdictOf(judge({}, ended)), general);
   t.is(verdictOf(judge({ notBefore: SIGNED + 2 * DAY }, {})), general);
