@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import {
+  ActorCalls,
   type BuiltRuntime,
   buildRuntime,
   type Clock,
-  DeferredSystem,
   describeFailure,
   migrateStore,
 } from '@sealwright/runtime';
@@ -43,7 +43,7 @@ export interface ServicesOptions {
   readonly onLost?: ((why: string) => void) | undefined;
 }
 
-interface ServicesBase extends Omit<ServiceRuntime, 'system'> {
+interface ServicesBase extends Omit<ServiceRuntime, 'actors'> {
   /** The same faults as text, for the pool's threads. */
   readonly faultsText: string;
   /** Receives the events of jobs, for metrics. */
@@ -81,8 +81,8 @@ export class Services {
     createStorageFolders(layout, []);
     const pool = createPool(options, given);
     // The services are built first: the runtime needs their handlers.
-    const system = new DeferredSystem();
-    const common: ServiceRuntime = { system, store, clock, ids, log, faults };
+    const actors = new ActorCalls();
+    const common: ServiceRuntime = { actors, store, clock, ids, log, faults };
     const batchPlan = await planBatch(options.batch, common, pool, observer);
     const portalPlan = options.portal && (await planPortal(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
@@ -103,7 +103,7 @@ export class Services {
     });
     if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
     const runtime = buildRuntime({
-      system,
+      actors,
       store,
       clock,
       ids,

@@ -8,7 +8,7 @@ import { type Step, type StoredActor, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { stateMove } from '#runtime/step/derive.js';
 import { storageLayout } from '../actors/index.ts';
-import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
+import { DOCUMENT } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';
 import type { DocumentContext } from '../machines/portal/document/document-context.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
@@ -189,9 +189,9 @@ function copyOf(model: StoredActor, n: number): Step {
     settles: null,
     dropsEffects: false,
     timers: { arm: [], disarm: [] },
-    names: { take: documentDefinition.names?.(view) ?? [], release: [] },
-    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
-    counters: documentDefinition.counters?.(view) ?? {},
+    names: { take: DOCUMENT.names?.(view) ?? [], release: [] },
+    rows: { put: DOCUMENT.rows?.(view) ?? [], remove: [] },
+    counters: DOCUMENT.counters?.(view) ?? {},
     moved: stateMove(undefined, actor),
   };
 }

@@ -26,7 +26,7 @@
  *
  * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
  */
-import { assign, setup } from 'xstate';
+import { assign, type StateMachine, setup } from 'xstate';
 import { type Backoff, pauseAfter } from './backoff.ts';
 import type { Millis } from './ids.ts';
 
@@ -202,8 +202,44 @@ export function nextDue({ queue, deliveries, retryAt }: Queue): Millis | undefin
 export function deliveryQueueMachine<Context extends DeliveryQueueContext>(
   options: DeliveryQueueOptions<Context>,
 ) {
-  return queueMachine(options);
+  return queueMachine(options) as object as MachineOf<ReturnType<typeof queueMachine>, Context>;
 }
+
+/** The machine, whose actors store and are created with the further members of a context. */
+type MachineOf<Machine, Context extends DeliveryQueueContext> =
+  Machine extends StateMachine<
+    infer _Context,
+    infer Message,
+    infer Children,
+    infer Actor,
+    infer Action,
+    infer Guard,
+    infer Delay,
+    infer State,
+    infer Tag,
+    infer Input,
+    infer Output,
+    infer Emitted,
+    infer Meta,
+    infer Config
+  >
+    ? StateMachine<
+        Context,
+        Message,
+        Children,
+        Actor,
+        Action,
+        Guard,
+        Delay,
+        State,
+        Tag,
+        Input & Omit<Context, keyof DeliveryQueueContext>,
+        Output,
+        Emitted,
+        Meta,
+        Config
+      >
+    : never;
 
 /** The transitions are the same for all kinds; only the options read what a kind adds to the context. */
 function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {

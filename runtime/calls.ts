@@ -1,14 +1,17 @@
-/** The calls to actors, typed by their definitions, over the system of a built runtime. */
+/**
+ * The calls to actors, typed by their definitions, over the system of a built runtime.
+ *
+ * Services are built on them before the runtime is, which needs their effect handlers.
+ */
 import { answerOf, viewOfActor, viewOfStored } from './answers.ts';
 import { checkedLimit } from './inspection/pending-work.ts';
 import type { Actor, AnswerTo, EventOf, QuestionOf, View } from './model/actor.ts';
 import type { AskOptions, Calls, ListQuery, RowsQuery, WaitOptions } from './model/calls.ts';
-import type { SendOptions } from './model/definition.ts';
+import type { HostedSystem, SendOptions } from './model/definition.ts';
 import { Fatal, Retryable } from './model/failures.ts';
 import { malformedAddress } from './model/message-checks.ts';
 import { numberProblem } from './model/options.ts';
-import type { ActorAddress, ActorEvent, AfterQuery, Clock, StoredActor } from './model/ports.ts';
-import type { BuiltRuntime } from './runtime.ts';
+import type { ActorAddress, ActorEvent, ActorStore, AfterQuery, Clock, StoredActor } from './model/ports.ts';
 import { STATE_INDEX_VIEW } from './step/derive.ts';
 import type { Watch } from './watch.ts';
 
@@ -30,17 +33,38 @@ const UNASKED = {
     new Retryable('ask.stopped', `${what} is stopped, since it threw too often; restart it.`),
 };
 
+/** Parts of a runtime that its calls use. */
+export interface Connection {
+  readonly system: HostedSystem;
+  readonly store: ActorStore;
+  readonly watch: Watch;
+  readonly clock: Pick<Clock, 'now'>;
+  /** True for a kind of its actors. */
+  readonly has: (kind: string) => boolean;
+}
+
 export class ActorCalls implements Calls {
   #asks = 0;
+  #connection: Connection | undefined;
 
-  constructor(
-    protected readonly built: BuiltRuntime,
-    protected readonly watch: Watch,
-    private readonly clock: Pick<Clock, 'now'>,
-  ) {}
+  /** @param connection left out: `connect` is called later, and calls before that throw `runtime.not-created` */
+  constructor(connection?: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Called once. */
+  connect(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  get connection(): Connection {
+    if (this.#connection === undefined)
+      throw new Fatal('runtime.not-created', 'An actor was used before the runtime was created.');
+    return this.#connection;
+  }
 
   async create<Definition extends Actor>(actor: Definition, id: string, ...input: readonly unknown[]) {
-    const { system } = this.built;
+    const { system } = this.connection;
     return answerOf(actor, system.create(this.receiver(actor, id), input[0] ?? null));
   }
 
@@ -50,7 +74,7 @@ export class ActorCalls implements Calls {
     event: EventOf<Definition>,
     options?: SendOptions,
   ) {
-    const { system } = this.built;
+    const { system } = this.connection;
     return answerOf(actor, system.send(this.receiver(actor, id), event as object as ActorEvent, options));
   }
 
@@ -60,7 +84,7 @@ export class ActorCalls implements Calls {
     event: Event,
     options: AskOptions = {},
   ): Promise<AnswerTo<Definition, Event>> {
-    const { system } = this.built;
+    const { system } = this.connection;
     const address = this.checked(actor, id);
     const problem = numberProblem(options, { timeoutMs: [1, DAY_MS] });
     if (problem !== undefined) throw new Fatal('runtime.options', problem);
@@ -74,7 +98,7 @@ export class ActorCalls implements Calls {
     this.#asks += 1;
     const { timeoutMs = ASK_TIMEOUT_MS, signal } = options;
     try {
-      return (await this.watch.firstAnswer(
+      return (await this.connection.watch.firstAnswer(
         actor,
         id,
         {
@@ -98,16 +122,16 @@ export class ActorCalls implements Calls {
   }
 
   async read<Definition extends Actor>(actor: Definition, id: string) {
-    const found = await this.built.system.read(this.address(actor, id));
+    const found = await this.connection.system.read(this.address(actor, id));
     return found && viewOfActor(actor, found);
   }
 
   async restart<Definition extends Actor>(actor: Definition, id: string) {
-    return answerOf(actor, this.built.system.restart(this.checked(actor, id)));
+    return answerOf(actor, this.connection.system.restart(this.checked(actor, id)));
   }
 
   async end<Definition extends Actor>(actor: Definition, id: string) {
-    return answerOf(actor, this.built.system.end(this.checked(actor, id)));
+    return answerOf(actor, this.connection.system.end(this.checked(actor, id)));
   }
 
   async waitFor<Definition extends Actor>(
@@ -117,7 +141,7 @@ export class ActorCalls implements Calls {
     options: WaitOptions = {},
   ) {
     this.checked(actor, id);
-    return this.watch.waitFor(actor, id, { isWanted, options, read: () => this.read(actor, id) });
+    return this.connection.watch.waitFor(actor, id, { isWanted, options, read: () => this.read(actor, id) });
   }
 
   async list<Definition extends Actor>(actor: Definition, { state, after, limit = 100 }: ListQuery = {}) {
@@ -128,7 +152,7 @@ export class ActorCalls implements Calls {
       const page = { limit, ...(from !== undefined && { after: from }) };
       const { actors, next } = await this.#page(kind, state, page);
       const current = actors.filter(({ version }) => version <= actor.version);
-      const views = current.map((one) => viewOfStored(actor, one, this.clock.now()));
+      const views = current.map((one) => viewOfStored(actor, one, this.connection.clock.now()));
       // An actor may have left the state since its row was read.
       const found = state === undefined ? views : views.filter((view) => view.state === state);
       if (found.length > 0 || next === undefined) return found;
@@ -142,7 +166,7 @@ export class ActorCalls implements Calls {
     state: string | undefined,
     page: AfterQuery,
   ): Promise<{ readonly actors: readonly StoredActor[]; readonly next: string | undefined }> {
-    const { store } = this.built;
+    const { store } = this.connection;
     const { limit, after } = page;
     if (state === undefined) {
       const actors = await store.actors({ kind, ...page });
@@ -166,7 +190,7 @@ export class ActorCalls implements Calls {
   async query({ limit = 100, view, prefix, reverse, after }: RowsQuery) {
     this.assertOpen();
     checkedLimit({ limit });
-    return this.built.store.rows({
+    return this.connection.store.rows({
       view,
       limit,
       ...(prefix !== undefined && { prefix }),
@@ -184,7 +208,7 @@ export class ActorCalls implements Calls {
   /** Throws `actor.unknown-kind`, `runtime.stopping`. */
   protected address({ kind }: Actor, id: string): ActorAddress {
     this.assertOpen();
-    if (this.built.inspector.states(kind) === undefined)
+    if (!this.connection.has(kind))
       throw new Fatal('actor.unknown-kind', `"${kind}" is not among the \`actors\` of this runtime.`);
     return { kind, id };
   }

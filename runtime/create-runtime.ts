@@ -37,7 +37,7 @@ import type { Tracing } from './model/tracing.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import { assertHandlers, migrateStore } from './step/migrate.ts';
-import { type Followed, Watch } from './watch.ts';
+import type { Followed } from './watch.ts';
 
 /** Recurring messages of a program. */
 export interface Schedules {
@@ -166,7 +166,6 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
   const store = await options.store.open({ clock: ownClock, log, version, ...(faults && { faults }) });
   try {
     const clock = store.nodes?.clock ?? ownClock;
-    const watch = new Watch(store, clock, log);
     await assertHandlers(store, handlers);
     await migrateStore(store, actors, { log, now: clock.now(), version });
     const { crashJournal = options.store.crashJournal, shards, tracing, metrics } = options;
@@ -180,11 +179,6 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       log,
       handlers,
       definitions: actors,
-      calls: () => calls,
-      onCommitted: (step, isOwn) => {
-        watch.committed(step);
-        onCommitted?.(step, isOwn);
-      },
       options: {
         ...(effects?.atOnce !== undefined && { effectsInFlight: effects.atOnce }),
         ...(effects?.timeoutMs !== undefined && { effectTimeLimitMs: effects.timeoutMs }),
@@ -197,11 +191,10 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ...(faults !== undefined && { faults }),
       ...(tracing !== undefined && { tracing }),
       ...(metrics !== undefined && { metrics }),
+      ...(onCommitted !== undefined && { onCommitted }),
       ...(onUnaccepted !== undefined && { onUnaccepted }),
       ...(deadLetters !== false && { deadLetters }),
     });
-    // Those of handlers go on while the runtime stops.
-    const calls = new ActorCalls(built, watch, clock);
     try {
       const kinds = new Set(options.actors.map(({ kind }) => kind));
       // Before the start: a schedule that ends has no more run.
@@ -213,7 +206,7 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     built.start();
     store.nodes?.started();
     const unobserve = metrics?.observe(() => activityOf(built));
-    return new StartedRuntime(built, watch, clock, { log, stopGraceMs, unobserve });
+    return new StartedRuntime(built, { log, stopGraceMs, unobserve });
   } catch (error) {
     await store.close();
     throw error;
@@ -259,16 +252,14 @@ class StartedRuntime extends ActorCalls implements Runtime {
   #isClosed = false;
 
   constructor(
-    built: BuiltRuntime,
-    watch: Watch,
-    clock: Pick<Clock, 'now'>,
+    private readonly built: BuiltRuntime,
     private readonly ending: {
       readonly log: Log;
       readonly stopGraceMs: Millis;
       readonly unobserve: (() => void) | undefined;
     },
   ) {
-    super(built, watch, clock);
+    super(built.actors.connection);
   }
 
   async retry(actor: Actor, id: string) {
@@ -281,7 +272,11 @@ class StartedRuntime extends ActorCalls implements Runtime {
     listener: (view: View<Definition>) => void,
   ) {
     this.receiver(actor, '');
-    return this.watch.subscribe(actor, typeof followed === 'string' ? { id: followed } : followed, listener);
+    return this.built.watch.subscribe(
+      actor,
+      typeof followed === 'string' ? { id: followed } : followed,
+      listener,
+    );
   }
 
   async timers(query?: TimerQuery) {
@@ -328,7 +323,6 @@ class StartedRuntime extends ActorCalls implements Runtime {
     const { built } = this;
     const { log, stopGraceMs, unobserve } = this.ending;
     unobserve?.();
-    this.watch.close();
     try {
       await built.stop(stopGraceMs);
       await built.store.flushed();

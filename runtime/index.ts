@@ -4,6 +4,7 @@
  * programs that build the parts of a runtime themselves.
  */
 
+export { ActorCalls } from './calls.ts';
 export {
   type CreateOptions,
   createRuntime,
@@ -29,19 +30,14 @@ export type { AskOptions, Calls, ListQuery, RowsQuery, WaitOptions } from './mod
 export { machineTime, systemClock } from './model/clock.ts';
 export {
   type ActorDefinition,
-  type ActorKind,
   type ActorSystem,
   type ActorView,
-  actorKind,
   type CommittedActor,
-  type ContextOf,
   contextOf,
   type EffectAttempt,
   type EffectContext,
   type EffectHandler,
   type HandledEffect,
-  type InputOf,
-  type MessageOf,
   type StepOutcome,
   type Unaccepted,
 } from './model/definition.ts';
@@ -68,7 +64,7 @@ export { jsonType } from './model/json.ts';
 export type { LeaseDeadline } from './model/lease-deadline.ts';
 export { assertStorable } from './model/machine-shape.ts';
 export type { Activity, AttemptOutcome, Metrics } from './model/metrics.ts';
-export { accepted, durable, durableIfAccepted, type Refused } from './model/outcome.ts';
+export { accepted, type Refused, type RefusedAnswer } from './model/outcome.ts';
 export type {
   ActorAddress,
   ActorStore,
@@ -99,7 +95,7 @@ export type {
 } from './model/ports.ts';
 export type { RequestAction } from './model/requests.ts';
 export type { TraceContext, Tracing } from './model/tracing.ts';
-export { type BuiltRuntime, buildRuntime, DeferredSystem, type RuntimeOptions } from './runtime.ts';
+export { type BuiltRuntime, buildRuntime, type RuntimeOptions } from './runtime.ts';
 export { migrateStore } from './step/migrate.ts';
 export { firstStep, nextStep } from './step/step.ts';
 export type { Followed } from './watch.ts';

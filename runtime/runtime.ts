@@ -1,8 +1,5 @@
-/**
- * Composes the runtime.
- *
- * The interface to actors of a runtime that is created later.
- */
+/** Composes the runtime. */
+import { ActorCalls } from './calls.ts';
 import { CrashJournal, type MarkedEffect } from './effects/crash-journal.ts';
 import { type DeadLetterLimits, DeadLetters } from './effects/dead-letters.ts';
 import { isolationQueue, runExclusive } from './effects/isolation.ts';
@@ -14,13 +11,9 @@ import { Inspector } from './inspection/inspect.ts';
 import { ASKED, SET_ASIDE } from './model/backoff.ts';
 import type {
   ActorDefinition,
-  ActorSystem,
   CommittedActor,
-  ContextOf,
-  EffectContext,
   EffectHandler,
-  InputOf,
-  MessageOf,
+  HostedSystem,
   SendOptions,
   StepOutcome,
   Unaccepted,
@@ -47,64 +40,50 @@ import { SEND_EFFECT } from './model/requests.ts';
 import type { Tracing } from './model/tracing.ts';
 import { ShardedHost, type ShardOptions } from './shards/sharded-host.ts';
 import { Timers } from './timers/timers.ts';
+import { Watch } from './watch.ts';
 
-/**
- * Refuses malformed addresses and messages before they reach an actor, which they would otherwise count against.
- *
- * Lets services be built on the system before the runtime is, which needs their effect handlers. Calls before the
- * runtime exists throw `runtime.not-created`.
- */
-export class DeferredSystem implements ActorSystem {
-  #host: ActorHost | undefined;
+/** Refuses malformed addresses and messages before they reach an actor, which they would otherwise count against. */
+class CheckedSystem implements HostedSystem {
+  constructor(
+    private readonly host: ActorHost,
+    private readonly timers: Timers,
+    private readonly tracing: Tracing | undefined,
+  ) {}
 
-  #tracing: Tracing | undefined;
-
-  /** Called once, by the runtime. */
-  connect(host: ActorHost, tracing?: Tracing): void {
-    this.#host = host;
-    this.#tracing = tracing;
-  }
-
-  create<Kind extends string>(
-    address: ActorAddress<Kind>,
-    input: InputOf<Kind>,
-  ): Promise<StepOutcome<ContextOf<Kind>>> {
-    const host = this.#connected();
+  create(address: ActorAddress, input: unknown): Promise<StepOutcome> {
+    const { host, tracing } = this;
     const malformed = malformedAddress(address) ?? malformedInput(input);
     if (malformed !== undefined) return Promise.reject(malformed);
-    if (this.#tracing === undefined) return host.create(address, input as Json);
-    return this.#tracing.span(`create ${address.kind}`, { 'actor.id': address.id }, 'caller', (trace) =>
+    if (tracing === undefined) return host.create(address, input as Json);
+    return tracing.span(`create ${address.kind}`, { 'actor.id': address.id }, 'caller', (trace) =>
       host.create(address, input as Json, { trace }),
     );
   }
 
-  send<Kind extends string>(
-    address: ActorAddress<Kind>,
-    event: MessageOf<Kind>,
-    options?: SendOptions,
-  ): Promise<StepOutcome<ContextOf<Kind>>> {
-    const host = this.#connected();
+  send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome> {
+    const { host, tracing } = this;
     const malformed = malformedAddress(address) ?? malformedMessage(event, options?.id);
     if (malformed !== undefined) return Promise.reject(malformed);
-    if (this.#tracing === undefined) return host.send(address, event as ActorEvent, options);
-    const attributes = { 'actor.id': address.id, 'event.type': (event as ActorEvent).type };
-    return this.#tracing.span(`send ${address.kind}`, attributes, 'caller', (trace) =>
-      host.deliver(address, event as ActorEvent, { ...options, trace }),
+    if (tracing === undefined) return host.send(address, event, options);
+    const attributes = { 'actor.id': address.id, 'event.type': event.type };
+    return tracing.span(`send ${address.kind}`, attributes, 'caller', (trace) =>
+      host.deliver(address, event, { ...options, trace }),
     );
   }
 
-  read<Kind extends string>(
-    address: ActorAddress<Kind>,
-  ): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
-    const host = this.#connected();
+  read(address: ActorAddress): Promise<CommittedActor | undefined> {
     const malformed = malformedAddress(address);
-    return malformed === undefined ? host.read(address) : Promise.reject(malformed);
+    return malformed === undefined ? this.host.read(address) : Promise.reject(malformed);
   }
 
-  #connected(): ActorHost {
-    if (this.#host === undefined)
-      throw new Fatal('runtime.not-created', 'An actor was used before the runtime was created.');
-    return this.#host;
+  async restart(address: ActorAddress): Promise<StepOutcome> {
+    const outcome = await this.host.restart(address);
+    this.timers.unpark(address);
+    return outcome;
+  }
+
+  end(address: ActorAddress): Promise<StepOutcome> {
+    return this.host.end(address);
   }
 }
 
@@ -127,8 +106,8 @@ export interface RuntimeDependencies {
   readonly log: Log;
   readonly faults?: Faults;
   readonly definitions: readonly ActorDefinition[];
-  /** The system that services were built on before the runtime. @default a new one */
-  readonly system?: DeferredSystem;
+  /** The calls that services were built on before the runtime, which needs their handlers. @default new ones */
+  readonly actors?: ActorCalls;
   /** Handlers of effects, by their `do`. `tell`, which sends a message to an actor, is built in. */
   readonly handlers: { readonly [name: string]: EffectHandler };
   /**
@@ -151,17 +130,14 @@ export interface RuntimeDependencies {
   readonly tracing?: Tracing;
   /** @default none */
   readonly metrics?: Pick<Metrics, 'attempt'>;
-  /** The typed calls that handlers get. @default none */
-  readonly calls?: EffectContext['calls'];
 }
 
 export interface BuiltRuntime {
-  readonly system: ActorSystem & {
-    /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
-    restart(address: ActorAddress): Promise<StepOutcome>;
-    /** Ends an actor in any state, as `ActorDefinition.ends` does. */
-    end(address: ActorAddress): Promise<StepOutcome>;
-  };
+  /** They go on while the runtime stops, until `requests` resolves. */
+  readonly actors: ActorCalls;
+  readonly system: HostedSystem;
+  /** Followers of its steps. */
+  readonly watch: Watch;
   /** Inspects actors. */
   readonly inspector: Inspector;
   /** Undefined where none are kept. */
@@ -209,15 +185,18 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const options = fillOptions(dependencies.options ?? {});
   if (SEND_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${SEND_EFFECT}" is built in.`);
   const definitions = byKind(dependencies.definitions);
+  const watch = new Watch(store, clock, log);
+  const observed = (step: Step, isOwn: boolean): void => {
+    watch.committed(step);
+    dependencies.onCommitted?.(step, isOwn);
+  };
   const committed = (step: Step): void => {
     outboxes.committed(step.effects);
     if (step.timers.arm.length > 0) timers.committed(step);
-    dependencies.onCommitted?.(step, true);
+    observed(step, true);
   };
   const host = createHost(dependencies, { definitions, options, faults, committed });
   const journal = openCrashJournal(dependencies);
-  const system = dependencies.system ?? new DeferredSystem();
-  system.connect(host, dependencies.tracing);
   const letters =
     dependencies.deadLetters &&
     new DeadLetters({
@@ -236,6 +215,9 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     }
     if (what !== 'deadline') letters?.noted();
   };
+  const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
+  const system = new CheckedSystem(host, timers, dependencies.tracing);
+  const { actors = new ActorCalls() } = dependencies;
   const outboxes = new Outboxes(
     {
       store,
@@ -248,7 +230,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       isolate: isolationQueue(clock),
       tracing: dependencies.tracing,
       metrics: dependencies.metrics,
-      context: { system, clock, log, calls: dependencies.calls },
+      context: { system, clock, log, calls: () => actors },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),
       keepsLetters: letters && true,
@@ -258,8 +240,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     options.effectsInFlight,
     options.messagesInFlight,
   );
-  const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
-  followNodes(dependencies, { definitions, host, outboxes, timers, committed });
+  followNodes(dependencies, { definitions, host, outboxes, timers, committed, observed });
+  actors.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
   let isStopping = false;
   // One after the other: a second call must see what the first one has released, which runs already.
   let releasing: Promise<unknown> = Promise.resolve();
@@ -267,17 +249,9 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     store,
     letters,
     inspector: new Inspector(store, definitions, host),
-    system: {
-      create: (address, input) => system.create(address, input),
-      send: (address, event, sendOptions) => system.send(address, event, sendOptions),
-      read: (address) => system.read(address),
-      restart: async (address) => {
-        const outcome = await host.restart(address);
-        timers.unpark(address);
-        return outcome;
-      },
-      end: (address) => host.end(address),
-    },
+    actors,
+    system,
+    watch,
     setAside: () => journal?.setAside ?? [],
     runAgain(address) {
       const released = releasing.then(() => releaseSetAside(dependencies, journal, address));
@@ -293,6 +267,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     },
     stop: async (grace, requests) => {
       isStopping = true;
+      watch.close();
       await Promise.all([timers.stop(), outboxes.stop(grace), letters?.stop(), requests]);
       await host.close();
       journal?.close();
@@ -353,12 +328,13 @@ interface NodeFollowers extends Pick<HostOptions, 'definitions' | 'committed'> {
   readonly host: ActorHost;
   readonly outboxes: Outboxes;
   readonly timers: Timers;
+  readonly observed: (step: Step, isOwn: boolean) => void;
 }
 
 /** Observes the steps of all nodes, the end of others, and requests to drain this one, where the store has nodes. */
 function followNodes(
-  { store, onCommitted, onDraining }: RuntimeDependencies,
-  { definitions, host, outboxes, timers, committed }: NodeFollowers,
+  { store, onDraining }: RuntimeDependencies,
+  { definitions, host, outboxes, timers, committed, observed }: NodeFollowers,
 ): void {
   store.nodes?.follow({
     committed: (step, isOwn) => {
@@ -370,7 +346,7 @@ function followNodes(
       }
       if (host instanceof Host) host.forget(step.actor.address);
       if (step.settles !== null) outboxes.settledElsewhere();
-      onCommitted?.(step, false);
+      observed(step, false);
     },
     adopted: () => {
       outboxes.wakeAndRearm();

@@ -246,7 +246,7 @@ function healthOf(parts: BatchWiring, host: BuiltRuntime, pool: SigningPool): He
   const { options, runtime, claims, profiles, folders } = parts;
   const health = new HealthModel();
   health.add(
-    databaseProbe(runtime.store, runtime.system),
+    databaseProbe(runtime.store, runtime.actors),
     shardsProbe(() => host.stats().shards),
     claims.storage.probe,
     foldersProbe(folders),

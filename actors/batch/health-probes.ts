@@ -2,7 +2,7 @@
 import { access, constants } from 'node:fs/promises';
 import {
   type ActorStore,
-  type ActorSystem,
+  type Calls,
   type Clock,
   describeFailure,
   type Log,
@@ -15,13 +15,13 @@ import type { Profiles } from '../shared/profiles.ts';
 import type { BatchOptions } from './batch-options.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
-import { PIPELINE_ADDRESS } from './job-records/kinds.ts';
+import { PIPELINE, PIPELINE_ID } from './job-records/kinds.ts';
 import type { Authorities } from './pipeline/authorities.ts';
 import { degraded, type HealthCheck, type HealthProbe, healthy, unhealthy } from './pipeline/health.ts';
 import type { RemoteSigning } from './remote/remote-signing.ts';
 
 /** Check `database`: the store accepts commits and reads. */
-export function databaseProbe(store: ActorStore, system: ActorSystem): HealthProbe {
+export function databaseProbe(store: ActorStore, actors: Calls): HealthProbe {
   const name = 'database';
   return async () => {
     const { engine, location } = store.describe();
@@ -30,7 +30,7 @@ export function databaseProbe(store: ActorStore, system: ActorSystem): HealthPro
     const obstacle = await store.obstacle?.();
     if (obstacle !== undefined) return [unhealthy(name, `${engine} stores no step: ${obstacle}`)];
     try {
-      await system.read(PIPELINE_ADDRESS);
+      await actors.read(PIPELINE, PIPELINE_ID);
       return [healthy(name, `reachable (${engine} (${location}))`, `reachable (${engine})`)];
     } catch (error) {
       return [unhealthy(name, `${engine} cannot be read: ${describeFailure(error).message}`)];

@@ -101,7 +101,6 @@ export class InspectionService {
     const outcome = await host.system.restart(address);
     const runsAgain = await host.runAgain(address);
     if (!outcome.accepted && !runsAgain) return outcome.reason === 'unknown-actor' ? 'unknown' : 'running';
-    if (outcome.accepted) await outcome.durable;
     const what = outcome.accepted ? 'The stopped actor' : 'The effect that was set aside, of';
     const message = `${what} ${address.kind}/${address.id} goes on. Reason: ${by.reason}.`;
     await events.record(

@@ -74,8 +74,8 @@ export function notifyObserver(observer: BatchObserver, step: Step): void {
   const { kind } = step.actor.address;
   const job = contextOf(JOB, step.actor);
   if (job !== undefined) notifyOfJob(observer, step, job);
-  else if (kind === JOB_DELIVERY) notifyOfDelivery(observer, step);
-  else if (kind === PIPELINE) for (const { type } of eventsOf<PipelineEvent>(step)) observer[type]();
+  else if (kind === JOB_DELIVERY.kind) notifyOfDelivery(observer, step);
+  else if (kind === PIPELINE.kind) for (const { type } of eventsOf<PipelineEvent>(step)) observer[type]();
 }
 
 /** Events of the step; the machine of the actor's kind says which there are. */
@@ -140,7 +140,7 @@ function entersState({ actor, counters }: Step): boolean {
 /** Reacts to a committed step: it may free a slot, fill the queue, pause the pipeline or release a path. */
 export function observeStep(step: Step, pipeline: Pipeline, folders: Folders, isOwn: boolean): void {
   const { address, state } = step.actor;
-  if (address.kind === PIPELINE) pipeline.setState(state as PipelineState);
+  if (address.kind === PIPELINE.kind) pipeline.setState(state as PipelineState);
   const job = contextOf(JOB, step.actor);
   if (job === undefined) return;
   pipeline.observeJob(step.actor, isOwn);

@@ -6,8 +6,8 @@
 
 import {
   type ActorView,
+  accepted,
   describeFailure,
-  durable,
   type EffectHandler,
   isRetryable,
 } from '@sealwright/runtime';
@@ -67,7 +67,7 @@ export class OperationService {
 
   /** Acts on jobs made before the call. Resolves when durable. Refusals: `operation.limit-reached`. */
   async start(request: OperationRequest, operator: string): Promise<OperationView> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     const running = await store.counters('operations/');
     const active = (running['operations/Running'] ?? 0) + (running['operations/Canceling'] ?? 0);
     if (active >= MAX_RUNNING)
@@ -75,11 +75,11 @@ export class OperationService {
     const { action, reason } = request;
     const filter = { ...request.filter, ...(await this.#end(request)) };
     const matched = await this.#count(action, filter);
-    const address = { kind: OPERATION, id: ids.uuid() };
+    const id = ids.uuid();
     const input = { action, filter, reason, operator, matched, at: clock.now() };
     // JSON drops undefined members, which are not stored.
-    const actor = await durable(
-      system.create(address, JSON.parse(JSON.stringify(input))),
+    const actor = await accepted(
+      actors.create(OPERATION, id, JSON.parse(JSON.stringify(input))),
       ({ reason }) => new Error(`The operation was refused: ${reason}.`),
     );
     return view(actor);
@@ -87,38 +87,36 @@ export class OperationService {
 
   /** Refusals: `operation.not-found`. */
   async get(id: string): Promise<OperationView> {
-    const actor = await this.runtime.system.read({ kind: OPERATION, id });
+    const actor = await this.runtime.actors.read(OPERATION, id);
     if (actor === undefined) throw new Refusal('operation.not-found', `No operation has the id ${id}.`);
     return view(actor);
   }
 
   /** Newest first. @param page from 1 */
   async list(page: number, pageSize: number) {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const counters = await store.counters('operations/');
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const offset = (page - 1) * pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
     const part = {
       view: 'operations',
-      kind: OPERATION,
+      kind: OPERATION.kind,
       newestFirst: true,
       offset,
       limit: pageSize,
       total: totalCount,
     };
     const rows = await rowsAt(store, part, this.indexes);
-    const found = await Promise.all(
-      rows.map(({ key }) => system.read({ kind: OPERATION, id: String(key[1]) })),
-    );
+    const found = await Promise.all(rows.map(({ key }) => actors.read(OPERATION, String(key[1]))));
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 
   /** Completes the batch in progress, then stops. Refusals: `operation.not-found`, `operation.not-running`. */
   async cancel(id: string, by: string): Promise<OperationView> {
     const before = await this.get(id);
-    const actor = await durable(
-      this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL', by }),
+    const actor = await accepted(
+      this.runtime.actors.send(OPERATION, id, { type: 'CANCEL', by }),
       () =>
         new Refusal('operation.not-running', `Operation ${id} is ${before.state} and cannot be canceled.`),
     );
@@ -127,7 +125,7 @@ export class OperationService {
 
   /** Processes one batch and finds the next. Idempotent: a repetition counts jobs that are already done as done. */
   async operate({ ids, after }: OperateEffect, id: string) {
-    const actor = await this.runtime.system.read({ kind: OPERATION, id });
+    const actor = await this.runtime.actors.read(OPERATION, id);
     const context = actor?.context;
     const nothing = { done: 0, skipped: 0, skippedByCode: {} };
     if (context === undefined || actor?.state !== 'Running')
@@ -166,7 +164,7 @@ export class OperationService {
   }
 
   async #cancel(id: JobId, reason: string | null, by: string | undefined): Promise<JobOutcome> {
-    const job = await this.runtime.system.read({ kind: JOB, id });
+    const job = await this.runtime.actors.read(JOB, id);
     if (job?.state === 'Canceled') return 'done';
     return this.#attempt(id, () => this.jobs.cancel(id, reason, by));
   }

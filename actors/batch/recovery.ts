@@ -29,7 +29,7 @@ import { JOB } from './job-records/kinds.ts';
 import { INPUT_COPIES_FOLDER } from './objects/bucket-originals.ts';
 import { COPIES_FOLDER } from './objects/job-objects.ts';
 
-type RecoveryRuntime = Pick<BatchRuntime, 'system' | 'store' | 'counts' | 'log' | 'objects'>;
+type RecoveryRuntime = Pick<BatchRuntime, 'actors' | 'store' | 'counts' | 'log' | 'objects'>;
 
 export interface RecoveryReport {
   /** Jobs in flight that were failed. */
@@ -53,7 +53,7 @@ export async function recover(runtime: RecoveryRuntime, layout: StorageLayout): 
   return { failed, ...uploads, orphans };
 }
 
-async function failJobsInFlight({ store, system, counts, log }: RecoveryRuntime): Promise<number> {
+async function failJobsInFlight({ store, actors, counts, log }: RecoveryRuntime): Promise<number> {
   let failed = 0;
   for (const profile of counts.profiles()) {
     for (const state of IN_FLIGHT_STATES) {
@@ -71,9 +71,7 @@ async function failJobsInFlight({ store, system, counts, log }: RecoveryRuntime)
           if (await isInterrupted(store, id)) ids.push(id);
           else stuck.add(id);
         }
-        const outcomes = await Promise.all(
-          ids.map((id) => system.send({ kind: JOB, id }, { type: 'RESTARTED' })),
-        );
+        const outcomes = await Promise.all(ids.map((id) => actors.send(JOB, id, { type: 'RESTARTED' })));
         for (const [index, outcome] of outcomes.entries()) {
           const id = ids[index] ?? '';
           if (outcome.accepted) {
@@ -93,7 +91,7 @@ async function failJobsInFlight({ store, system, counts, log }: RecoveryRuntime)
 /** True for a job in flight that no living node works on: where several nodes run, its effects were taken over. */
 async function isInterrupted(store: ActorStore, id: string): Promise<boolean> {
   if (store.nodes === undefined || store.nodes.count === 1) return true;
-  const effects = await store.pendingEffects({ kind: JOB, id });
+  const effects = await store.pendingEffects({ kind: JOB.kind, id });
   return effects.some(({ isTakenOver }) => isTakenOver);
 }
 
@@ -157,7 +155,7 @@ async function renameIfPresent(from: string, to: string): Promise<void> {
  * moved is logged and does not prevent the start.
  */
 async function moveOrphans(
-  { store, system, log, objects }: RecoveryRuntime,
+  { store, actors, log, objects }: RecoveryRuntime,
   layout: StorageLayout,
 ): Promise<number> {
   let orphans = 0;
@@ -178,7 +176,7 @@ async function moveOrphans(
       continue;
     }
     const id = parseJobId(name);
-    const job = id && (await system.read({ kind: JOB, id }));
+    const job = id && (await actors.read(JOB, id));
     const owned = job && (job.state === 'Queued' || job.state === 'AwaitingSigner' || job.context.untidy);
     // The node that cleans up by now has a disk of its own, and would leave this folder here until the next start.
     const isLeft =

@@ -5,8 +5,8 @@
 import type {
   ActorDefinition,
   ActorStore,
-  ActorSystem,
   BuiltRuntime,
+  Calls,
   Clock,
   EffectHandler,
   Faults,
@@ -18,7 +18,7 @@ import type {
 /** The common runtime and what comes with it: one object for all classes of a service. */
 export interface ServiceRuntime {
   /** Not to be called before the runtime is created. */
-  readonly system: ActorSystem;
+  readonly actors: Calls;
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;

@@ -79,7 +79,7 @@ export type DocumentServices = Awaited<ReturnType<typeof createDocumentServices>
 /** Creation and later changes, which plan and check documents in the same way. */
 async function createChanges(common: PortalCommon, directory: DocumentDirectory, folders: Folders) {
   const { options, runtime, pool, blobs, uploads, inspected, sealProfile } = common;
-  const { clock, ids, system } = runtime;
+  const { clock, ids, actors } = runtime;
   const plans = {
     ids,
     identifiers: options.identifiers,
@@ -95,7 +95,7 @@ async function createChanges(common: PortalCommon, directory: DocumentDirectory,
     clock,
     maxBytes: options.uploadMaxBytes * UPLOADS_PER_FILE,
     sealProfile,
-    refusesSignedFiles: signedFileRule(system),
+    refusesSignedFiles: signedFileRule(actors),
     inspected,
   });
   const order = await orderNumbers(runtime);
@@ -105,7 +105,7 @@ async function createChanges(common: PortalCommon, directory: DocumentDirectory,
     files,
     folders,
     plans,
-    defaultReminders: remindersOf(system),
+    defaultReminders: remindersOf(actors),
     canTimestamp: hasTimestamps(options, sealProfile),
   });
   const documentEdits = new DocumentEdits({

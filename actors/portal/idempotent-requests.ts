@@ -7,16 +7,14 @@
  */
 
 import { createHash } from 'node:crypto';
-import { actorKind, defineActor, durableIfAccepted, Retryable } from '@sealwright/runtime';
+import { defineActor, Retryable } from '@sealwright/runtime';
 import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api/callers.ts';
 import '../shared/request-faults.ts';
 
-const IDEMPOTENT_REQUEST = actorKind<typeof idempotentRequestMachine>('idempotent-request');
-
-export const idempotentRequestDefinition = defineActor(IDEMPOTENT_REQUEST, {
+export const IDEMPOTENT_REQUEST = defineActor('idempotent-request', {
   machine: idempotentRequestMachine,
   version: 1,
   ends: ({ state }) => state === REQUEST_EXPIRED,
@@ -50,13 +48,14 @@ export class IdempotentRequestService implements IdempotentRequests {
   }
 
   async #find(id: string, fingerprint: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, store, ids } = this.runtime;
-    const address = { kind: IDEMPOTENT_REQUEST, id };
-    const created = await durableIfAccepted(
-      system.create(address, { fingerprint, seed: ids.uuid(), answer: null }),
-    );
-    if (created !== undefined) return this.#create(id, created.context.seed, make);
-    const existing = await system.read(address);
+    const { actors, store, ids } = this.runtime;
+    const created = await actors.create(IDEMPOTENT_REQUEST, id, {
+      fingerprint,
+      seed: ids.uuid(),
+      answer: null,
+    });
+    if (created.accepted) return this.#create(id, created.context.seed, make);
+    const existing = await actors.read(IDEMPOTENT_REQUEST, id);
     // It was forgotten in between; the client may send it again.
     if (existing === undefined) throw new Retryable('request.forgotten', 'The request was just forgotten.');
     const context = existing.context;
@@ -67,18 +66,18 @@ export class IdempotentRequestService implements IdempotentRequests {
   }
 
   async #create(id: string, seed: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
-    const { system, faults } = this.runtime;
-    const address = { kind: IDEMPOTENT_REQUEST, id };
+    const { actors, faults } = this.runtime;
     let made: unknown;
     try {
       made = await make(seed);
     } catch (thrown) {
       // A refusal has changed nothing, so the word is free. After anything else it is open what was done.
-      if ((thrown as Error).name === 'PortalRefusal') await system.send(address, { type: 'FORGET' });
+      if ((thrown as Error).name === 'PortalRefusal')
+        await actors.send(IDEMPOTENT_REQUEST, id, { type: 'FORGET' });
       throw thrown;
     }
     await faults.at('portal.request.done');
-    await durableIfAccepted(system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) }));
+    await actors.send(IDEMPOTENT_REQUEST, id, { type: 'ANSWER', answer: JSON.stringify(made) });
     return made;
   }
 }

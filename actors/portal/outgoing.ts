@@ -52,7 +52,7 @@ export interface Outgoing {
 
 export function createOutgoing(
   { allowPrivate, concludedDelay, sender, gateway, publicUrl, indexes }: OutgoingOptions,
-  runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+  runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
   {
     secretBox,
     links,
@@ -67,29 +67,30 @@ export function createOutgoing(
     readonly caller?: WebhookCaller | undefined;
   },
 ): Outgoing {
-  const { system } = runtime;
+  const { actors } = runtime;
   const registry = new WebhookRegistry(runtime, secretBox, allowPrivate);
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
-    const actor = await system.read({ kind: ORGANIZATION, id });
+    const actor = await actors.read(ORGANIZATION, id);
     return actor?.context;
   };
   const profileOf = async (id: string) => {
     const organization = await organizationOf(id);
-    return organization && { ...organization, branding: await brandingOf(system, id) };
+    return organization && { ...organization, branding: await brandingOf(actors, id) };
   };
   const places: PayloadLookups = {
     publicUrl,
     organization: organizationOf,
     async folder(id) {
-      const actor = await system.read({ kind: FOLDER, id });
+      const actor = await actors.read(FOLDER, id);
       return actor?.context;
     },
   };
   const mailTrouble = new MailTrouble(runtime.clock);
   return {
     handlers: {
-      notify: createMailHandler(),
+      notify: createMailHandler(runtime),
       sendMail: sendMailHandler({
+        actors,
         mailer,
         caller,
         gateway,
@@ -101,7 +102,7 @@ export function createOutgoing(
         store: runtime.store,
         trouble: mailTrouble,
       }),
-      reportMail: reportMailHandler(),
+      reportMail: reportMailHandler(runtime),
       announce: publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhook: callWebhookHandler(runtime, registry, caller),
     },

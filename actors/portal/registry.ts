@@ -1,53 +1,53 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
 import type { ActorDefinition } from '@sealwright/runtime';
 import type { ShardModule } from '@sealwright/runtime/shards';
-import { brandingDefinition } from './branding/branding.ts';
-import { documentDefinition } from './document-records/document-index.ts';
-import { documentOperationDefinition } from './documents/document-operations.ts';
-import { draftDefinition } from './drafts/drafts.ts';
-import { editorSessionDefinition } from './drafts/editor-sessions.ts';
-import { savedFlowDefinition } from './drafts/saved-flows.ts';
-import { folderDefinition } from './folders/folders.ts';
-import { generationDefinition } from './generation/generations.ts';
-import { templateDefinition } from './generation/templates.ts';
-import { idempotentRequestDefinition } from './idempotent-requests.ts';
-import { mailDefinition } from './mail/mails.ts';
+import { BRANDING } from './branding/branding.ts';
+import { DOCUMENT } from './document-records/document-index.ts';
+import { DOCUMENT_OPERATION } from './documents/document-operations.ts';
+import { DRAFT } from './drafts/drafts.ts';
+import { EDITOR_SESSION } from './drafts/editor-sessions.ts';
+import { SAVED_FLOW } from './drafts/saved-flows.ts';
+import { FOLDER } from './folders/folders.ts';
+import { GENERATION } from './generation/generations.ts';
+import { TEMPLATE } from './generation/templates.ts';
+import { IDEMPOTENT_REQUEST } from './idempotent-requests.ts';
+import { MAIL } from './mail/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
-import { reportDefinition } from './reports/reports.ts';
-import { userGroupDefinition } from './scim/groups.ts';
-import { authenticatorDefinition } from './signing/authenticators.ts';
-import { marksSessionDefinition } from './signing/marks-sessions.ts';
-import { flowActionDefinition } from './signing/signing-codes.ts';
-import { organizationDefinition } from './tenants/organizations.ts';
-import { portalUserDefinition } from './tenants/users.ts';
-import { segmentedUploadDefinition } from './uploads/segmented-uploads.ts';
-import { uploadDefinition } from './uploads/uploads.ts';
-import { webhookDeliveryQueueDefinition } from './webhooks/deliveries.ts';
-import { webhookSetDefinition } from './webhooks/webhooks.ts';
+import { REPORT } from './reports/reports.ts';
+import { USER_GROUP } from './scim/groups.ts';
+import { AUTHENTICATOR } from './signing/authenticators.ts';
+import { MARKS_SESSION } from './signing/marks-sessions.ts';
+import { FLOW_ACTION } from './signing/signing-codes.ts';
+import { ORGANIZATION } from './tenants/organizations.ts';
+import { PORTAL_USER } from './tenants/users.ts';
+import { SEGMENTED_UPLOAD } from './uploads/segmented-uploads.ts';
+import { UPLOAD } from './uploads/uploads.ts';
+import { WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
+import { WEBHOOK_SET } from './webhooks/webhooks.ts';
 
 const all: readonly ActorDefinition[] = [
-  documentDefinition,
-  flowActionDefinition,
-  authenticatorDefinition,
-  uploadDefinition,
-  segmentedUploadDefinition,
-  organizationDefinition,
-  brandingDefinition,
-  folderDefinition,
-  savedFlowDefinition,
-  draftDefinition,
-  editorSessionDefinition,
-  templateDefinition,
-  marksSessionDefinition,
-  generationDefinition,
-  documentOperationDefinition,
-  mailDefinition,
-  idempotentRequestDefinition,
-  portalUserDefinition,
-  userGroupDefinition,
-  reportDefinition,
-  webhookSetDefinition,
-  webhookDeliveryQueueDefinition,
+  DOCUMENT,
+  FLOW_ACTION,
+  AUTHENTICATOR,
+  UPLOAD,
+  SEGMENTED_UPLOAD,
+  ORGANIZATION,
+  BRANDING,
+  FOLDER,
+  SAVED_FLOW,
+  DRAFT,
+  EDITOR_SESSION,
+  TEMPLATE,
+  MARKS_SESSION,
+  GENERATION,
+  DOCUMENT_OPERATION,
+  MAIL,
+  IDEMPOTENT_REQUEST,
+  PORTAL_USER,
+  USER_GROUP,
+  REPORT,
+  WEBHOOK_SET,
+  WEBHOOK_DELIVERY_QUEUE,
 ];
 
 export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);

@@ -3,13 +3,7 @@
  * from the actor's own data; nothing is stored for this.
  */
 
-import {
-  type ActorAddress,
-  type ActorDefinition,
-  type ActorKind,
-  type ActorStore,
-  contextOf,
-} from '@sealwright/runtime';
+import { type ActorAddress, type ActorDefinition, type ActorStore, contextOf } from '@sealwright/runtime';
 import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { DocumentId, FolderId } from '../../machines/ids.ts';
 import { usersOf } from '../../machines/portal/document/document-flow.ts';
@@ -22,16 +16,16 @@ import {
 import { FOLDER, foldersIn } from './folders/folders.ts';
 import { documentSeed, GENERATION } from './generation/generations.ts';
 import { MAIL } from './mail/mails.ts';
-import { codesAddress, FLOW_ACTION } from './signing/signing-codes.ts';
+import { codesActor, FLOW_ACTION } from './signing/signing-codes.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
-import { deliveryQueueAddress, WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
+import { deliveryQueue, WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
 import { WEBHOOK_SET } from './webhooks/webhooks.ts';
 
 type RelatedActors<Context> = Pick<ActorDefinition<Context>, 'parent' | 'children'>;
 
 /** Relatives of the actors of one kind. */
 function relatives<Context>(
-  kind: ActorKind<Context, unknown, unknown>,
+  { kind }: ActorDefinition<Context>,
   related: RelatedActors<Context>,
 ): readonly [string, RelatedActors<Context>] {
   return [kind, related];
@@ -40,7 +34,7 @@ function relatives<Context>(
 const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'children'>>([
   relatives(DOCUMENT, {
     parent: ({ context: { generationId } }) =>
-      generationId === undefined ? undefined : { kind: GENERATION, id: generationId },
+      generationId === undefined ? undefined : { kind: GENERATION.kind, id: generationId },
     children: documentChildren,
   }),
   relatives(FLOW_ACTION, { parent: ({ context }) => documentAddress(context.documentId) }),
@@ -56,14 +50,15 @@ const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'childre
     },
   }),
   relatives(FOLDER, {
-    parent: ({ context: { parentId } }) => (parentId === null ? undefined : { kind: FOLDER, id: parentId }),
+    parent: ({ context: { parentId } }) =>
+      parentId === null ? undefined : { kind: FOLDER.kind, id: parentId },
     async children({ id, context }, store, limit) {
       const folders = await foldersIn(store, context.organizationId, id as FolderId, limit);
-      return folders.map((folder) => ({ kind: FOLDER, id: folder }));
+      return folders.map((folder) => ({ kind: FOLDER.kind, id: folder }));
     },
   }),
-  relatives(ORGANIZATION, { children: async ({ id }) => [{ kind: WEBHOOK_SET, id }] }),
-  relatives(WEBHOOK_SET, { parent: ({ id }) => ({ kind: ORGANIZATION, id }) }),
+  relatives(ORGANIZATION, { children: async ({ id }) => [{ kind: WEBHOOK_SET.kind, id }] }),
+  relatives(WEBHOOK_SET, { parent: ({ id }) => ({ kind: ORGANIZATION.kind, id }) }),
 ]);
 
 export function withRelatedActors(definition: ActorDefinition): ActorDefinition {
@@ -76,19 +71,23 @@ async function documentChildren(
   store: Pick<ActorStore, 'load' | 'rows'>,
   limit: number,
 ): Promise<readonly ActorAddress[]> {
-  const webhooks = await store.load({ kind: WEBHOOK_SET, id: organization.id });
+  const webhooks = await store.load({ kind: WEBHOOK_SET.kind, id: organization.id });
   const mails = await store.rows({ view: 'document-mails', prefix: [id], reverse: true, limit });
   return [
     ...actions.flatMap((action) =>
       usersOf(action).flatMap((user) => {
         const turn = { flowActionId: action.id, userId: user.id };
         const channels = PHONE_CHANNELS.filter((channel) => action.confirmations.includes(channel));
-        return [codesAddress(turn), ...channels.map((channel) => codesAddress({ ...turn, channel }))];
+        return [turn, ...channels.map((channel) => ({ ...turn, channel }))].map((holder) => ({
+          kind: FLOW_ACTION.kind,
+          id: codesActor(holder),
+        }));
       }),
     ),
-    ...((webhooks && contextOf(WEBHOOK_SET, webhooks)?.webhooks) ?? []).map((webhook) =>
-      deliveryQueueAddress(webhook.id, id as DocumentId),
-    ),
-    ...mails.map(({ key }) => ({ kind: MAIL, id: String(key[2]) })),
+    ...((webhooks && contextOf(WEBHOOK_SET, webhooks)?.webhooks) ?? []).map((webhook) => ({
+      kind: WEBHOOK_DELIVERY_QUEUE.kind,
+      id: deliveryQueue(webhook.id, id as DocumentId),
+    })),
+    ...mails.map(({ key }) => ({ kind: MAIL.kind, id: String(key[2]) })),
   ];
 }

@@ -16,7 +16,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
   const { tenants, passkeys } = accounts;
   const { directory, contents } = documents;
   const sealing = {
-    system: runtime.system,
+    actors: runtime.actors,
     clock: runtime.clock,
     faults: runtime.faults,
     log: runtime.log,

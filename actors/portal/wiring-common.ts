@@ -24,7 +24,7 @@ import { Uploads } from './uploads/uploads.ts';
 export type PortalCommon = ReturnType<typeof createCommon>;
 
 export function createCommon(options: PortalOptions, runtime: ServiceRuntime, pool: SigningPool) {
-  const { store, clock, ids, system } = runtime;
+  const { store, clock, ids, actors } = runtime;
   const { publicUrl, trust } = options;
   const sealProfile = serviceProfileOf(options);
   const keys = portalKeys(options.secret);
@@ -46,7 +46,7 @@ export function createCommon(options: PortalOptions, runtime: ServiceRuntime, po
     lists,
     ...createStorage({ options, runtime, pool, sealProfile, tickets }),
     waits: new StepWaits(clock),
-    languageOf: languagesOf(system),
+    languageOf: languagesOf(actors),
     certificates: new CertificateChecks(runtime, new Profiles(options.profiles), trust, 'tenant'),
     outgoing: createOutgoing(
       {

@@ -1,7 +1,6 @@
 /** Requests that wait for a step of an actor, each for a limited time, without polling the store. */
 import {
-  type ActorAddress,
-  type ActorKind,
+  type ActorDefinition,
   type ActorView,
   type Clock,
   contextOf,
@@ -43,7 +42,8 @@ export class StepWaits {
    * before the actor is read.
    */
   begin<Context>(
-    { kind, id }: ActorAddress<ActorKind<Context, unknown, unknown>>,
+    kind: ActorDefinition<Context>,
+    id: string,
     fits: (actor: ActorView<Context>) => boolean,
     within: Millis,
   ): StepWait<Context> {

@@ -1,6 +1,6 @@
 /** Definitions of actors, and the types of their messages, inputs, states and answers. */
 import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom, OutputFrom, StateValueFrom } from 'xstate';
-import type { ActorDefinition, ActorKind, ActorView, HandledEffect, WithoutTime } from './definition.ts';
+import type { ActorDefinition, ActorView, HandledEffect, WithoutTime } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { assertDefinition, takes } from './machine-shape.ts';
 import type { ActorAddress } from './ports.ts';
@@ -99,10 +99,6 @@ type Rules<Machine extends AnyStateMachine> = Omit<
  * member: whatever the runtime could not carry out later is refused here.
  * @param kind name of the kind, stored with each actor: it never changes
  */
-export function defineActor<Machine extends AnyStateMachine, Context extends ContextFrom<Machine>>(
-  kind: ActorKind<Context, EventFrom<Machine>, unknown>,
-  definition: Omit<ActorDefinition<Context>, 'kind' | 'machine'> & { readonly machine: Machine },
-): ActorDefinition<Context>;
 export function defineActor<
   Machine extends AnyStateMachine,
   Values extends object = Readonly<Record<never, never>>,

@@ -1,7 +1,8 @@
 /** Definitions of actor kinds and of effect handlers. */
-import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import type {
   ActorAddress,
+  ActorEvent,
   ActorStore,
   Clock,
   EffectKey,
@@ -12,44 +13,7 @@ import type {
   StoredActor,
 } from './ports.ts';
 
-declare const TYPES: unique symbol;
-
-/**
- * The name of a kind of actor, with the types of its contexts, messages and inputs. An address that carries it types
- * `create`, `send` and `read`. `defineActor` does not repeat the types: a second declaration could differ.
- */
-export type ActorKind<Context, Message, Input> = string & {
-  readonly [TYPES]: { readonly context: Context; readonly message: Message; readonly input: Input };
-};
-
-/**
- * Names a kind of actor: `const MAIL = actorKind<typeof mailMachine>('mail')`. The name is stored and never changes.
- * @typeParam Context what its actors store, where it is more than the machine declares
- */
-export function actorKind<
-  Machine extends AnyStateMachine,
-  Context extends ContextFrom<Machine> = ContextFrom<Machine>,
-  Input = InputFrom<Machine>,
->(name: string): ActorKind<Context, EventFrom<Machine>, Input> {
-  return name as ActorKind<Context, EventFrom<Machine>, Input>;
-}
-
-/** Context of the actors of a kind; a plain name says nothing about it. */
-export type ContextOf<Kind extends string> =
-  // biome-ignore lint/suspicious/noExplicitAny: inspection and tests name kinds by text, which has no types.
-  Kind extends ActorKind<infer Context, any, any> ? Context : any;
-
-/** Input that an actor of a kind is created with; null for a machine without input. */
-export type InputOf<Kind extends string> =
-  // biome-ignore lint/suspicious/noExplicitAny: only the input is of interest.
-  Kind extends ActorKind<any, any, infer Input> ? (unknown extends Input ? null : Input) : unknown;
-
 export type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
-
-/** Messages that an actor of a kind is sent; the host adds `at`. */
-export type MessageOf<Kind extends string> =
-  // biome-ignore lint/suspicious/noExplicitAny: only the messages are of interest.
-  Kind extends ActorKind<any, infer Message, any> ? WithoutTime<Message> : UntypedMessage;
 
 interface UntypedMessage {
   readonly type: string;
@@ -136,7 +100,7 @@ export interface HandledEffect<Outcome> {
 
 /** Returns the context of a stored actor of this kind; undefined for an actor of another kind. */
 export function contextOf<Context>(
-  kind: ActorKind<Context, unknown, unknown>,
+  { kind }: ActorDefinition<Context>,
   actor: Pick<StoredActor, 'address' | 'context'>,
 ): Context | undefined {
   return actor.address.kind === kind ? (actor.context as Context) : undefined;
@@ -252,7 +216,7 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
 }
 
 /** The outcome of one message. */
-// biome-ignore lint/suspicious/noExplicitAny: see ContextOf.
+// biome-ignore lint/suspicious/noExplicitAny: see ActorSystem.
 export type StepOutcome<Context = any> =
   | {
       readonly accepted: true;
@@ -284,31 +248,30 @@ export interface SendOptions {
   readonly id?: string;
 }
 
-/** The interface of the runtime for actors/ and http/. */
+/** The actors by their addresses, without types; programs use `Calls`. */
 export interface ActorSystem {
   /**
    * Creates an actor in its machine's initial state. Its creation time, where the machine needs it, is part of `input`.
    * Rejects with errors of the machine and of the store.
    */
-  create<Kind extends string>(
-    address: ActorAddress<Kind>,
-    input: InputOf<Kind>,
-  ): Promise<StepOutcome<ContextOf<Kind>>>;
+  create(address: ActorAddress, input: unknown): Promise<StepOutcome>;
   /**
    * Sends one message, which makes one step; the host sets `at` of the event. Rejects with `Retryable`: `mailbox.full`
    * (too many messages wait), `store.unavailable` (the step may or may not be stored: give the message an `id` where a
    * repetition does harm); and with the error of the step, which changed nothing and counts against the actor's restart
    * limit.
    */
-  send<Kind extends string>(
-    address: ActorAddress<Kind>,
-    event: MessageOf<Kind>,
-    options?: SendOptions,
-  ): Promise<StepOutcome<ContextOf<Kind>>>;
+  send(address: ActorAddress, event: ActorEvent, options?: SendOptions): Promise<StepOutcome>;
   /** Returns the actor as last committed. Never waits for the mailbox. */
-  read<Kind extends string>(
-    address: ActorAddress<Kind>,
-  ): Promise<CommittedActor<ContextOf<Kind>> | undefined>;
+  // biome-ignore lint/suspicious/noExplicitAny: the kind is known by its name alone.
+  read(address: ActorAddress): Promise<CommittedActor<any> | undefined>;
+}
+
+export interface HostedSystem extends ActorSystem {
+  /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
+  restart(address: ActorAddress): Promise<StepOutcome>;
+  /** Ends an actor in any state, as `ActorDefinition.ends` does. */
+  end(address: ActorAddress): Promise<StepOutcome>;
 }
 
 export type { Millis };

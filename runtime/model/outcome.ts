@@ -1,47 +1,37 @@
-/** Reads the outcomes of messages. */
-import type { ActorView, StepOutcome } from './definition.ts';
+/** Reads the answers to messages. */
+import type { Actor, Answer, View } from './actor.ts';
+import type { ActorAddress } from './ports.ts';
 
-type Accepted<Context> = Extract<StepOutcome<Context>, { readonly accepted: true }>;
-export type Refused = Extract<StepOutcome, { readonly accepted: false }>;
+/** Reason for which a message made no step. */
+export type Refused =
+  | { readonly reason: 'not-accepted' | 'duplicate' | 'stopped' | 'unknown-actor' | 'exists' }
+  | { readonly reason: 'taken'; readonly name: string; readonly holder: ActorAddress };
 
-/** Returns the step. @throws the error that `refusal` makes when there is none */
-export function accepted<Context>(
-  outcome: StepOutcome<Context>,
-  refusal: (refused: Refused) => Error,
-): Accepted<Context> {
-  if (outcome.accepted) return outcome;
-  throw refusal(outcome);
-}
+/** The answer to a message that made no step; with the actor, where there is one. */
+export type RefusedAnswer<Definition extends Actor> = Extract<
+  Answer<Definition>,
+  { readonly accepted: false }
+>;
 
 /**
  * Resolves with the actor once its step is durable.
  * @param refusal makes the error of a message that made no step; undefined where that is none
  */
-export function durable<Context>(
-  sent: Promise<StepOutcome<Context>>,
-  refusal: (refused: Refused) => Error,
-): Promise<ActorView<Context>>;
-export function durable<Context>(
-  sent: Promise<StepOutcome<Context>>,
-  refusal: (refused: Refused) => Error | undefined,
-): Promise<ActorView<Context> | undefined>;
-export async function durable<Context>(
-  sent: Promise<StepOutcome<Context>>,
-  refusal: (refused: Refused) => Error | undefined,
-): Promise<ActorView<Context> | undefined> {
-  const outcome = await sent;
-  if (outcome.accepted) {
-    await outcome.durable;
-    return outcome.actor;
-  }
-  const error = refusal(outcome);
+export function accepted<Definition extends Actor>(
+  sent: Promise<Answer<Definition>>,
+  refusal: (refused: RefusedAnswer<Definition>) => Error,
+): Promise<View<Definition>>;
+export function accepted<Definition extends Actor>(
+  sent: Promise<Answer<Definition>>,
+  refusal: (refused: RefusedAnswer<Definition>) => Error | undefined,
+): Promise<View<Definition> | undefined>;
+export async function accepted<Definition extends Actor>(
+  sent: Promise<Answer<Definition>>,
+  refusal: (refused: RefusedAnswer<Definition>) => Error | undefined,
+): Promise<View<Definition> | undefined> {
+  const answer = await sent;
+  if (answer.accepted) return answer;
+  const error = refusal(answer as RefusedAnswer<Definition>);
   if (error !== undefined) throw error;
   return undefined;
-}
-
-/** Resolves with the actor once its step is durable, with undefined when the message made no step. */
-export function durableIfAccepted<Context>(
-  sent: Promise<StepOutcome<Context>>,
-): Promise<ActorView<Context> | undefined> {
-  return durable(sent, () => undefined);
 }

@@ -6,8 +6,8 @@ import type { Faults } from './faults.ts';
 import type { LeaseDeadline } from './lease-deadline.ts';
 
 /** Identifies one actor, independently of its location. */
-export interface ActorAddress<Kind extends string = string> {
-  readonly kind: Kind;
+export interface ActorAddress {
+  readonly kind: string;
   readonly id: string;
 }
 

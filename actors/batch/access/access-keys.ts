@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0277-scopes-and-roles-of-operators.md.
  */
-import { actorKind, contextOf, defineActor, durable, type Step } from '@sealwright/runtime';
+import { accepted, contextOf, defineActor, type Step } from '@sealwright/runtime';
 import { KEY_BOUNDS } from '../../../contracts/batch/keys.ts';
 import {
   type AccessKeyContext,
@@ -17,11 +17,9 @@ import { Refusal } from '../../../machines/refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { allActors } from './all-actors.ts';
 
-const ACCESS_KEY = actorKind<typeof accessKeyMachine>('access-key');
-
 const isOver = ({ isTakenOver, revokedAt }: AccessKeyContext) => revokedAt !== null && !isTakenOver;
 
-export const accessKeyDefinition = defineActor(ACCESS_KEY, {
+export const ACCESS_KEY = defineActor('access-key', {
   machine: accessKeyMachine,
   version: 1,
   names: ({ context: { name, revokedAt } }) => (revokedAt === null ? [`access-key:${name}`] : []),
@@ -43,25 +41,25 @@ export class AccessKeys {
   readonly #seen = new Set<string>();
   readonly #usedAt = new Map<string, Millis>();
 
-  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'log'>) {}
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'log'>) {}
 
   /**
    * Reads the keys, then stores those of a file of an earlier version that no node has stored yet.
    * @param fromFile of `keys/named-keys.json` of this node
    */
   async open(fromFile: readonly FileAccessKey[]): Promise<void> {
-    for await (const actor of allActors(this.runtime.store, ACCESS_KEY)) {
+    for await (const actor of allActors(this.runtime.store, ACCESS_KEY.kind)) {
       const context = contextOf(ACCESS_KEY, actor);
       const { id } = actor.address;
       if (context !== undefined && !this.#seen.has(id)) this.#keep(id, context);
     }
     for (const { id, ...key } of fromFile) {
-      const made = await this.runtime.system.create(
-        { kind: ACCESS_KEY, id },
-        { ...key, lastUsedAt: null, isTakenOver: true },
-      );
-      if (made.accepted) await made.durable;
-      else if (made.reason === 'taken')
+      const made = await this.runtime.actors.create(ACCESS_KEY, id, {
+        ...key,
+        lastUsedAt: null,
+        isTakenOver: true,
+      });
+      if (!made.accepted && made.reason === 'taken')
         this.runtime.log.warn('A named API key of a file is not taken over: another key has its name.', {
           Name: key.name,
         });
@@ -88,8 +86,8 @@ export class AccessKeys {
   async create({ id, ...key }: FileAccessKey): Promise<StoredAccessKey> {
     if (this.#byId.size >= KEY_BOUNDS.keys)
       throw new Refusal('key.limit-reached', `There are ${KEY_BOUNDS.keys} keys.`);
-    const { context } = await durable(
-      this.runtime.system.create({ kind: ACCESS_KEY, id }, { ...key, lastUsedAt: null, isTakenOver: false }),
+    const { context } = await accepted(
+      this.runtime.actors.create(ACCESS_KEY, id, { ...key, lastUsedAt: null, isTakenOver: false }),
       () => new Refusal('key.exists', `A key is called ${key.name} already.`),
     );
     return { ...context, id };
@@ -101,16 +99,15 @@ export class AccessKeys {
     secret: AccessSecret,
     earlierUntil: Millis,
   ): Promise<StoredAccessKey> {
-    const address = { kind: ACCESS_KEY, id };
-    const sent = this.runtime.system.send(address, { type: 'ROTATE', secret, earlierUntil });
-    const { context } = await durable(sent, () => noSuchKey(name));
+    const sent = this.runtime.actors.send(ACCESS_KEY, id, { type: 'ROTATE', secret, earlierUntil });
+    const { context } = await accepted(sent, () => noSuchKey(name));
     return { ...context, id };
   }
 
   /** Durable when it resolves. Refusals: `key.not-found`. */
   async revoke({ id, name }: StoredAccessKey): Promise<void> {
-    const sent = this.runtime.system.send({ kind: ACCESS_KEY, id }, { type: 'REVOKE' });
-    await durable(sent, () => noSuchKey(name));
+    const sent = this.runtime.actors.send(ACCESS_KEY, id, { type: 'REVOKE' });
+    await accepted(sent, () => noSuchKey(name));
   }
 
   /** Runs in the background; a lost note is harmless. */
@@ -121,7 +118,7 @@ export class AccessKeys {
     );
     if (at - known < USE_RECORDING_MS) return;
     this.#usedAt.set(id, at);
-    this.runtime.system.send({ kind: ACCESS_KEY, id }, { type: 'USED', usedAt: at }).catch(() => {});
+    this.runtime.actors.send(ACCESS_KEY, id, { type: 'USED', usedAt: at }).catch(() => {});
   }
 
   #keep(id: string, context: AccessKeyContext): void {

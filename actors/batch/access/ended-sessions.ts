@@ -4,17 +4,11 @@
  *
  * Source: docs/decisions/0009-sessions-and-callers.md.
  */
-import { actorKind, contextOf, defineActor, durable, type Step } from '@sealwright/runtime';
-import {
-  type EndedSession,
-  endedSessionMachine,
-  SESSION_EXPIRED,
-} from '../../../machines/batch/ended-session.ts';
+import { contextOf, defineActor, type Step } from '@sealwright/runtime';
+import { endedSessionMachine, SESSION_EXPIRED } from '../../../machines/batch/ended-session.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { allActors } from './all-actors.ts';
-
-const ENDED_SESSION = actorKind<typeof endedSessionMachine>('ended-session');
 
 /** Actors that end by themselves when they expire. */
 export const expiring = {
@@ -23,7 +17,7 @@ export const expiring = {
   ends: ({ state }: { readonly state: string }) => state === SESSION_EXPIRED,
 };
 
-export const endedSessionDefinition = defineActor(ENDED_SESSION, expiring);
+export const ENDED_SESSION = defineActor('ended-session', expiring);
 
 /** Kept in memory; beyond it, the first to have ended are forgotten. Only who may log in can end sessions. */
 const MAX_KEPT = 100_000;
@@ -36,11 +30,11 @@ export class EndedSessions {
   /** Latest end of all sessions, by the key of the person. */
   readonly #people = new Map<string, Millis>();
 
-  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock'>) {}
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>) {}
 
   /** @param fromFile those of `keys/ended-sessions.json` of an earlier version */
   async open(fromFile: readonly { readonly id: string; readonly until: Millis }[]): Promise<void> {
-    for await (const { address } of allActors(this.runtime.store, ENDED_SESSION)) this.#keep(address.id);
+    for await (const { address } of allActors(this.runtime.store, ENDED_SESSION.kind)) this.#keep(address.id);
     const now = this.runtime.clock.now();
     await Promise.all(fromFile.map(({ id, until }) => (until > now ? this.add(id, now, until) : undefined)));
   }
@@ -58,11 +52,7 @@ export class EndedSessions {
 
   /** Durable when it resolves. @param until expiry of its tokens */
   async add(id: string, endedAt: Millis, until: Millis): Promise<void> {
-    const address = { kind: ENDED_SESSION, id };
-    await durable(
-      this.runtime.system.create(address, { endedAt, until } satisfies EndedSession),
-      () => undefined,
-    );
+    await this.runtime.actors.create(ENDED_SESSION, id, { endedAt, until });
   }
 
   /** As `add`, for the sessions of a person that began up to `endedAt`. */

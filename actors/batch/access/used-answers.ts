@@ -5,27 +5,24 @@
  * Source: SAML 2.0 Profiles §4.1.4.5; docs/decisions/0286-saml.md.
  */
 import { hash } from 'node:crypto';
-import { actorKind, defineActor, durableIfAccepted } from '@sealwright/runtime';
-import type { EndedSession, endedSessionMachine } from '../../../machines/batch/ended-session.ts';
+import { defineActor } from '@sealwright/runtime';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { expiring } from './ended-sessions.ts';
 
-const USED_ANSWER = actorKind<typeof endedSessionMachine>('used-answer');
-
-export const usedAnswerDefinition = defineActor(USED_ANSWER, expiring);
+export const USED_ANSWER = defineActor('used-answer', expiring);
 
 /** An assertion, its cookie and its sign-in count for less than 30 minutes together. */
 const KEPT_MS = 1_800_000;
 
 export class UsedAnswers {
-  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'clock'>) {}
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock'>) {}
 
   /** False: it was used before. Durable when it resolves. @param id unique among the answers of all providers */
   async use(id: string): Promise<boolean> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const endedAt = clock.now();
-    const address = { kind: USED_ANSWER, id: hash('sha256', id, 'base64url') };
-    const made = system.create(address, { endedAt, until: endedAt + KEPT_MS } satisfies EndedSession);
-    return (await durableIfAccepted(made)) !== undefined;
+    const until = endedAt + KEPT_MS;
+    const used = await actors.create(USED_ANSWER, hash('sha256', id, 'base64url'), { endedAt, until });
+    return used.accepted;
   }
 }

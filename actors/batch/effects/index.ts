@@ -353,7 +353,7 @@ export function recordEventHandler(events: Pick<EventLog, 'record'>): JobHandler
   return {
     after: 'visible',
     async run({ do: _, ...event }, { key, actor }) {
-      await events.record(withJob(event, actor.kind === JOB ? actor.id : null), eventIdOf(key));
+      await events.record(withJob(event, actor.kind === JOB.kind ? actor.id : null), eventIdOf(key));
       return NO_MESSAGE;
     },
   };

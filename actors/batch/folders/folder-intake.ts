@@ -27,8 +27,7 @@ export class FolderIntake {
   ) {}
 
   /**
-   * Accepts a file that a watcher found stable. Resolves when the job is visible but not yet durable; until then the
-   * file in its folder is the record.
+   * Accepts a file that a watcher found stable.
    */
   async enqueueStable(folder: FolderOfFile, file: Candidate): Promise<OfferResult> {
     if (file.path.length > PATH_LIMIT) throw tooLong(file.path);
@@ -52,8 +51,7 @@ export class FolderIntake {
     const rows = await this.#rowsOf(file);
     if (await this.#isGone(rows, file)) return undefined;
     const created = await this.#create(rows, folder, file, 'rescan');
-    await created?.durable;
-    return created && jobView(created.actor);
+    return created && jobView(created);
   }
 
   /** Undefined when an active job owns the path, or the file is gone. */
@@ -63,10 +61,11 @@ export class FolderIntake {
     if (isOwned(rows)) return undefined;
     const job = await this.#job(folder, file, by);
     if (job === undefined) return undefined;
-    const outcome = await this.maker.create(job);
-    if (!outcome.accepted && outcome.reason === 'taken') return undefined;
-    const created = accepted(outcome, refusedJob);
-    if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.system, pathKey(file.path));
+    const created = await accepted(this.maker.create(job), (refused) =>
+      refused.reason === 'taken' ? undefined : refusedJob(refused),
+    );
+    if (created === undefined) return undefined;
+    if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.actors, pathKey(file.path));
     return created;
   }
 

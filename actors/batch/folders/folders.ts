@@ -3,7 +3,7 @@
  * docs/batch-values.md §0 (9 and 12) and §7.
  */
 
-import { describeFailure, type MessageOf } from '@sealwright/runtime';
+import { describeFailure, type EventOf } from '@sealwright/runtime';
 import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
 import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
@@ -33,7 +33,7 @@ export interface FolderOptions {
   readonly budget: number;
 }
 
-type FolderRuntime = Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'log'>;
+type FolderRuntime = Pick<BatchRuntime, 'actors' | 'store' | 'clock' | 'log'>;
 
 /** State of a folder, for readiness and lists. */
 export interface FolderReport {
@@ -90,14 +90,10 @@ export class Folder {
     this.#watcher = source ? createWatchedBucket({ ...watched, source }) : createWatchedFolder(watched);
   }
 
-  get #address() {
-    return { kind: INPUT_FOLDER, id: this.options.name };
-  }
-
   /** Resets the failure budget and starts watching. A folder stopped before a restart gets its budget back. */
   async start(): Promise<void> {
     const { name, budget } = this.options;
-    const created = await this.runtime.system.create(this.#address, { name, budget });
+    const created = await this.runtime.actors.create(INPUT_FOLDER, name, { name, budget });
     if (!created.accepted) await this.#send({ type: 'OPENED', budget });
     this.#isWatching = true;
     this.#watcher.start();
@@ -135,9 +131,9 @@ export class Folder {
   /** Another node watches this folder. */
   async #readStatus(): Promise<void> {
     // Without an answer the last known status stays; the health of the store is a check of its own.
-    const actor = await this.runtime.system.read(this.#address).catch(() => undefined);
+    const actor = await this.runtime.actors.read(INPUT_FOLDER, this.options.name).catch(() => undefined);
     if (actor === undefined) return;
-    this.#status = actor.state as InputFolderState;
+    this.#status = actor.state;
     this.#lastError = actor.context.lastError;
   }
 
@@ -181,14 +177,14 @@ export class Folder {
   }
 
   /** Sends a message to the folder's actor. A store failure consumes budget but does not stop the watcher. */
-  async #send(event: MessageOf<typeof INPUT_FOLDER>): Promise<void> {
-    const { system, log } = this.runtime;
+  async #send(event: EventOf<typeof INPUT_FOLDER>): Promise<void> {
+    const { actors, log } = this.runtime;
     try {
-      const outcome = await system.send(this.#address, event);
+      const outcome = await actors.send(INPUT_FOLDER, this.options.name, event);
       if (!outcome.accepted) return;
-      const context = outcome.actor.context;
+      const context = outcome.context;
       this.#lastError = context.lastError;
-      this.#status = outcome.actor.state as InputFolderState;
+      this.#status = outcome.state;
       if (this.#status !== 'Stopped') return;
       log.error(
         'A watcher used up its budget of failures and stopped. Mend the cause, then restart the service.',

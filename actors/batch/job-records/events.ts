@@ -1,24 +1,22 @@
 /** System events: each recorded once, listed newest first. */
 
 import { createHash } from 'node:crypto';
-import { type ActorView, actorKind, describeFailure, Fatal, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, describeFailure, Fatal, type Row } from '@sealwright/runtime';
 import type { SystemEvent } from '../../../contracts/batch/events.ts';
 import { SYSTEM_EVENT_KINDS } from '../../../contracts/batch/words.ts';
-import type {
-  SystemEventContext,
-  SystemEventKind,
+import {
+  type SystemEventContext,
+  type SystemEventKind,
   systemEventMachine,
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { newestOf, rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
-export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
-
 /**
  * Views: `events` [time, id] and `events-by` [kind, time, id], both → id; counters `events/<kind>`.
  */
-export function eventRows({ id, context }: ActorView<SystemEventContext>): readonly Row[] {
+function eventRows({ id, context }: ActorView<SystemEventContext>): readonly Row[] {
   const { kind, at } = context;
   return [
     { view: 'events', key: [at, id], value: id },
@@ -26,22 +24,24 @@ export function eventRows({ id, context }: ActorView<SystemEventContext>): reado
   ];
 }
 
-export function eventCounters({ context }: ActorView<SystemEventContext>): {
-  readonly [name: string]: number;
-} {
-  return { [`events/${context.kind}`]: 1 };
-}
+export const SYSTEM_EVENT = defineActor('system-event', {
+  machine: systemEventMachine,
+  version: 1,
+  restsIn: ['Recorded'],
+  rows: eventRows,
+  counters: ({ context }) => ({ [`events/${context.kind}`]: 1 }),
+});
 
 export class EventLog {
   /** @param indexes where the log may be long */
   constructor(
-    private readonly runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>,
+    private readonly runtime: Pick<BatchRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log'>,
     private readonly indexes?: SparseIndexes,
   ) {}
 
   /** Resolves when visible. Idempotent per id. */
   async record(event: SystemEventContext, id = this.runtime.ids.uuid()): Promise<void> {
-    const outcome = await this.runtime.system.create({ kind: SYSTEM_EVENT, id }, event);
+    const outcome = await this.runtime.actors.create(SYSTEM_EVENT, id, event);
     if (outcome.accepted || outcome.reason === 'exists') return;
     throw new Fatal('internal', `The event was refused: ${outcome.reason}.`);
   }
@@ -68,15 +68,15 @@ export class EventLog {
     readonly page: number;
     readonly pageSize: number;
   }): Promise<{ readonly items: readonly SystemEvent[]; readonly totalCount: number }> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const counters = await store.counters('events/');
     const kinds = query.kinds.length > 0 ? query.kinds : SYSTEM_EVENT_KINDS;
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
     const offset = (query.page - 1) * query.pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
     const ids = await this.#page(query.kinds, counters, { offset, limit: query.pageSize });
-    const actors = await Promise.all(ids.map((id) => system.read({ kind: SYSTEM_EVENT, id })));
-    return { items: actors.filter((actor) => actor !== undefined).map(view), totalCount };
+    const found = await Promise.all(ids.map((id) => actors.read(SYSTEM_EVENT, id)));
+    return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 
   async #page(
@@ -88,12 +88,12 @@ export class EventLog {
     const counted = (kind: string) => counters[`events/${kind}`] ?? 0;
     const lists = kinds.map((kind) => ({
       view: 'events-by',
-      kind: SYSTEM_EVENT,
+      kind: SYSTEM_EVENT.kind,
       prefix: [kind],
       total: counted(kind),
     }));
     const total = Object.values(counters).reduce((sum, count) => sum + count, 0);
-    const all = { view: 'events', kind: SYSTEM_EVENT, total };
+    const all = { view: 'events', kind: SYSTEM_EVENT.kind, total };
     const [only = all, ...others] = lists;
     const rows =
       others.length === 0

@@ -63,12 +63,12 @@ async function clearBatch(
   await Promise.all(
     clearable.map(
       ({ id, remember }) =>
-        remember && recordProcessedPath(runtime.system, remember.pathKey, id, remember.stamp),
+        remember && recordProcessedPath(runtime.actors, remember.pathKey, id, remember.stamp),
     ),
   );
   // All in one turn of the event loop: the store writes them in one transaction.
   const outcomes = await Promise.all(
-    clearable.map(({ id }) => runtime.system.send({ kind: JOB, id }, { type: 'CLEAR' })),
+    clearable.map(({ id }) => runtime.actors.send(JOB, id, { type: 'CLEAR' })),
   );
   const deleted = outcomes.filter(({ accepted }) => accepted).length;
   const refused = clearable.filter((_, index) => {
@@ -88,8 +88,8 @@ interface ClearCandidate {
 }
 
 async function clearCandidate(runtime: BatchRuntime, id: JobId): Promise<ClearCandidate> {
-  const { system, clock } = runtime;
-  const job = await system.read({ kind: JOB, id });
+  const { actors, clock } = runtime;
+  const job = await actors.read(JOB, id);
   if (job === undefined) return { id, may: 'nothing' };
   const context = job.context;
   // A client that is unsure whether its upload arrived may still repeat it.

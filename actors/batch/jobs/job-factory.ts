@@ -1,6 +1,6 @@
 /** Creates jobs: assigns id, order number and time. */
 
-import { Fatal, type Refused, type StepOutcome } from '@sealwright/runtime';
+import { type Answer, Fatal, type Refused } from '@sealwright/runtime';
 import type { FileStamp, JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { GrowingIds } from '../../shared/growing-ids.ts';
@@ -15,7 +15,7 @@ export class JobFactory {
   readonly #ids: GrowingIds;
 
   constructor(
-    private readonly runtime: Pick<BatchRuntime, 'system' | 'ids'>,
+    private readonly runtime: Pick<BatchRuntime, 'actors' | 'ids'>,
     private readonly order: OrderNumbers,
     /** True: the ends of jobs are announced to webhooks. @default false */
     private readonly announceEnds?: boolean,
@@ -24,7 +24,7 @@ export class JobFactory {
   }
 
   /** `taken`: an active job owns the path, or a job holds the upload key. */
-  create(job: NewJob): Promise<StepOutcome> {
+  create(job: NewJob): Promise<Answer<typeof JOB>> {
     const { order, announceEnds } = this;
     const { order: number, at } = order.next();
     // Copies named members only: the caller's object may hold more than the job stores.
@@ -53,7 +53,7 @@ export class JobFactory {
       ...(job.by && { by: job.by }),
       ...(announceEnds && { webhooksPending: true }),
     };
-    return this.runtime.system.create({ kind: JOB, id: this.#ids.next(at) }, input);
+    return this.runtime.actors.create(JOB, this.#ids.next(at), input);
   }
 }
 

@@ -72,7 +72,7 @@ async function describe(
 }
 
 async function load(store: ActorStore, row: Row): Promise<JobContext | undefined> {
-  const stored = await store.load({ kind: JOB, id: jobIdOf(row) });
+  const stored = await store.load({ kind: JOB.kind, id: jobIdOf(row) });
   return stored && contextOf(JOB, stored);
 }
 

@@ -41,7 +41,7 @@ export async function* exportJobs(
   const counts = new JobCounts(await store.counters('jobs/'));
   const proofs = new HistoryProofs(store);
   for await (const id of matchingJobs(store, counts, filter)) {
-    const address = { kind: JOB, id };
+    const address = { kind: JOB.kind, id };
     const actor = await store.load(address);
     const context = actor && contextOf(JOB, actor);
     if (actor === undefined || context === undefined) continue;

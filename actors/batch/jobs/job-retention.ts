@@ -94,13 +94,13 @@ export class JobRetention {
 
   /** Sweeps one range. A job that ended before a time was also created before it, so the range ends at that order. */
   async #sweepRange(prefix: readonly [profile: string, state: string], endedBefore: Millis): Promise<number> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const below = firstOrderNumberAt(endedBefore);
     let deleted = 0;
     for await (const rows of rowPieces(store, { view: 'jobs-by', prefix }, BATCH_SIZE)) {
       if (this.#stopped) break;
       const older = rows.filter(({ key }) => (key[2] as number) < below);
-      const jobs = await Promise.all(older.map((row) => system.read({ kind: JOB, id: jobIdOf(row) })));
+      const jobs = await Promise.all(older.map((row) => actors.read(JOB, jobIdOf(row))));
       const due = older.filter((_, index) => {
         const context = jobs[index]?.context;
         return context !== undefined && (context.endedAt ?? context.updatedAt) < endedBefore;

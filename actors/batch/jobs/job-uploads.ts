@@ -1,12 +1,5 @@
 /** Turns uploads into jobs: plans them by their profile, keeps their files, and finds the job of a repeated one. */
-import {
-  accepted,
-  describeFailure,
-  Fatal,
-  isRetryable,
-  Retryable,
-  type StepOutcome,
-} from '@sealwright/runtime';
+import { type Answer, describeFailure, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
 import { assertElementPath } from '@sealwright/signatures';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FileStamp, JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
@@ -27,7 +20,7 @@ import { PASSWORD_PLACE } from '../effects/effect-handler.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
-import { uploadKeyName } from '../job-records/kinds.ts';
+import { type JOB, uploadKeyName } from '../job-records/kinds.ts';
 import { type JobFactory, type NewJob, refusedJob } from './job-factory.ts';
 import {
   assertSameUpload,
@@ -252,9 +245,8 @@ export class JobUploads {
       assertSameUpload(made.found.context, { ...job, sha256 });
       return jobView(made.found);
     }
-    const actor = accepted(made.outcome, refusedJob);
+    if (!made.answer.accepted) throw refusedJob(made.answer);
     upload.keep();
-    await actor.durable;
     await faults.at('upload.committed');
     this.#remember(upload.path);
     // The job is stored, so the upload is not refused: its first step, or the next start, looks for the name of the upload too.
@@ -263,7 +255,7 @@ export class JobUploads {
     });
     await faults.at('upload.renamed');
     if (this.#unconfirmed.size > 0) await this.#confirmPending();
-    return jobView(actor.actor);
+    return jobView(made.answer);
   }
 
   /** True once for the path of a recent upload, which has a job: a watcher of its folder need not ask the store. */
@@ -306,13 +298,13 @@ export class JobUploads {
   /** Creates a job, or finds the one with its upload key. */
   async #createOrFind(
     job: NewJob & { readonly uploadKey: string | null },
-  ): Promise<{ readonly outcome: StepOutcome } | { readonly found: JobActor }> {
+  ): Promise<{ readonly answer: Answer<typeof JOB> } | { readonly found: JobActor }> {
     const { maker, uploadKeys } = this.needs;
     const { uploadKey } = job;
     for (let tries = 1; ; tries += 1) {
-      const outcome = await maker.create(job);
-      if (outcome.accepted || outcome.reason !== 'taken' || uploadKey === null) return { outcome };
-      if (outcome.name !== uploadKeyName(uploadKey) || tries === MAX_KEY_ATTEMPTS) return { outcome };
+      const answer = await maker.create(job);
+      if (answer.accepted || answer.reason !== 'taken' || uploadKey === null) return { answer };
+      if (answer.name !== uploadKeyName(uploadKey) || tries === MAX_KEY_ATTEMPTS) return { answer };
       const found = await uploadKeys.find(uploadKey);
       if (found) return { found };
     }

@@ -2,7 +2,7 @@
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { accepted, durableIfAccepted, type Step } from '@sealwright/runtime';
+import { accepted, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { FailureReport } from '../../../contracts/batch/statistics.ts';
@@ -79,15 +79,15 @@ export class JobService {
 
   /** Newest first. */
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
-    const { store, counts, system } = this.needs.runtime;
+    const { store, counts, actors } = this.needs.runtime;
     const { ids, totalCount } = await listJobs(store, counts, query, this.needs.columns);
-    const actors = await Promise.all(ids.map((id) => system.read({ kind: JOB, id })));
-    return { items: actors.filter((actor) => actor !== undefined).map(jobView), totalCount };
+    const found = await Promise.all(ids.map((id) => actors.read(JOB, id)));
+    return { items: found.filter((actor) => actor !== undefined).map(jobView), totalCount };
   }
 
   /** Refusals: `job.not-found`. */
   async get(id: JobId): Promise<JobDetail> {
-    const address = { kind: JOB, id };
+    const address = { kind: JOB.kind, id };
     const steps = this.#steps;
     const actor = await this.#existing(id);
     const detail = jobDetail(actor, await this.needs.runtime.store.journal(address));
@@ -98,7 +98,7 @@ export class JobService {
   /** Waits up to `within` milliseconds for the job's end; undefined on time-out. Refusals: `job.not-found`. */
   async whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined> {
     const hasEnded = ({ state }: { readonly state: string }) => TERMINAL_STATES.includes(state as JobState);
-    const end = this.needs.waits.begin({ kind: JOB, id }, hasEnded, within);
+    const end = this.needs.waits.begin(JOB, id, hasEnded, within);
     try {
       const now = await this.get(id);
       if (TERMINAL_STATES.includes(now.status)) return now;
@@ -118,7 +118,7 @@ export class JobService {
   /** Processes a committed step before any caller is answered. */
   observe(step: Step): void {
     const { address } = step.actor;
-    if (address.kind !== JOB) return;
+    if (address.kind !== JOB.kind) return;
     this.needs.columns.observe(step);
     this.needs.waits.observe(step);
     this.#steps += 1;
@@ -174,10 +174,10 @@ export class JobService {
   async cancel(id: JobId, reason: string | null, by?: string): Promise<JobView> {
     const before = await this.#existing(id);
     if (!CANCELABLE.includes(before.state)) throw notCancelable(before);
-    const { system } = this.needs.runtime;
+    const { actors } = this.needs.runtime;
     const message = { type: 'CANCEL', reason, ...(by && { by }) } as const;
-    const canceled = await durableIfAccepted(system.send({ kind: JOB, id }, message));
-    if (canceled !== undefined) return jobView(canceled);
+    const canceled = await actors.send(JOB, id, message);
+    if (canceled.accepted) return jobView(canceled);
     const now = await this.#existing(id);
     throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
   }
@@ -192,7 +192,7 @@ export class JobService {
     }
     const seen = await stampOfOriginal(context.originalPath, this.needs.runtime);
     if (seen === undefined) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
-    const outcome = await this.needs.maker.create({
+    const made = this.needs.maker.create({
       fileName: context.fileName,
       originalPath: context.originalPath,
       format: context.format,
@@ -210,17 +210,14 @@ export class JobService {
       message: `Retry of job ${id}.`,
       ...(by && { by }),
     });
-    const child = accepted(outcome, refusedJob);
-    const retried = { type: 'RETRIED', jobId: child.actor.id as JobId, ...(by && { by }) } as const;
-    await Promise.all([
-      child.durable,
-      durableIfAccepted(this.needs.runtime.system.send({ kind: JOB, id }, retried)),
-    ]);
-    return jobView(child.actor);
+    const child = await accepted(made, refusedJob);
+    const retried = { type: 'RETRIED', jobId: child.id as JobId, ...(by && { by }) } as const;
+    await this.needs.runtime.actors.send(JOB, id, retried);
+    return jobView(child);
   }
 
   async #existing(id: JobId): Promise<JobActor> {
-    const actor = await this.needs.runtime.system.read({ kind: JOB, id });
+    const actor = await this.needs.runtime.actors.read(JOB, id);
     if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
     return actor;
   }

@@ -1,6 +1,6 @@
 /** Records the content of an input path that watchers keep ignoring after its job is cleared. */
 
-import { type ActorSystem, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import { type ActorView, type Calls, defineActor, type Row } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import {
   type ProcessedPath,
@@ -10,8 +10,6 @@ import {
 import type { JobId } from '../../../machines/ids.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 
-const PROCESSED_PATH = actorKind<typeof processedPathMachine>('kept-path');
-
 /** Placed next to the row of the path's newest job, so that one read finds both, the job first. */
 function processedPathRows({ context }: ActorView<ProcessedPath>): readonly Row[] {
   const { pathKey, jobId, size, mtimeMs, etag } = context;
@@ -20,7 +18,7 @@ function processedPathRows({ context }: ActorView<ProcessedPath>): readonly Row[
   return [{ view: 'paths', key: [pathKey, 'kept'], value }];
 }
 
-export const processedPathDefinition = defineActor(PROCESSED_PATH, {
+export const PROCESSED_PATH = defineActor('kept-path', {
   machine: processedPathMachine,
   version: 1,
   rows: processedPathRows,
@@ -34,18 +32,17 @@ export function isProcessedPath(row: Row): boolean {
 
 /** Resolves when visible; replaces an earlier record of the path. */
 export async function recordProcessedPath(
-  system: ActorSystem,
+  actors: Calls,
   pathKey: string,
   jobId: JobId,
   { size, mtimeMs, etag }: FileStamp,
 ): Promise<void> {
-  const address = { kind: PROCESSED_PATH, id: pathKey };
   const content = { jobId, size, mtimeMs, ...(etag !== undefined && { etag }) };
-  const made = await system.create(address, { pathKey, ...content });
-  if (!made.accepted) await system.send(address, { type: 'KEEP', ...content });
+  const made = await actors.create(PROCESSED_PATH, pathKey, { pathKey, ...content });
+  if (!made.accepted) await actors.send(PROCESSED_PATH, pathKey, { type: 'KEEP', ...content });
 }
 
 /** Removes the record: a new job owns the path. */
-export async function removeProcessedPath(system: ActorSystem, pathKey: string): Promise<void> {
-  await system.send({ kind: PROCESSED_PATH, id: pathKey }, { type: 'FORGET' });
+export async function removeProcessedPath(actors: Calls, pathKey: string): Promise<void> {
+  await actors.send(PROCESSED_PATH, pathKey, { type: 'FORGET' });
 }

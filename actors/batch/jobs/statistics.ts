@@ -47,7 +47,7 @@ export class StatisticsService {
 
   /** Counts the jobs that a committed step completes. */
   observe({ actor, rows }: Pick<Step, 'actor' | 'rows'>): void {
-    if (actor.address.kind !== JOB || actor.state !== 'Completed') return;
+    if (actor.address.kind !== JOB.kind || actor.state !== 'Completed') return;
     if (rows.put.some(({ view }) => view === 'ended')) this.#completed += 1;
   }
 

@@ -12,7 +12,7 @@ import type { Millis, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
-import { uploadKeyName } from '../job-records/kinds.ts';
+import { JOB, uploadKeyName } from '../job-records/kinds.ts';
 
 /** Lifetime of a key, milliseconds. */
 const UPLOAD_KEY_LIFETIME = 24 * 3_600_000;
@@ -84,16 +84,16 @@ export class UploadKeys {
 
   /** The durable job that holds the key; undefined when the key is free, also after releasing an expired one. */
   async find(text: string): Promise<JobActor | undefined> {
-    const { system, store, clock } = this.runtime;
+    const { actors, store, clock } = this.runtime;
     const holder = await store.holder(uploadKeyName(text));
     if (holder === undefined) return undefined;
-    const job = await system.read(holder);
+    const job = await actors.read(JOB, holder.id);
     if (job === undefined) return undefined;
     if (holdsUploadKey(job.context, clock.now())) {
       await store.flushed();
       return job;
     }
-    await system.send(holder, { type: 'FORGET_KEY' });
+    await actors.send(JOB, holder.id, { type: 'FORGET_KEY' });
     return undefined;
   }
 }

@@ -78,12 +78,12 @@ export class JobObjects {
 
   constructor(
     private readonly objects: ObjectStore,
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log' | 'faults'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log' | 'faults'>,
     layout: Pick<StorageLayout, 'processing' | 'error'>,
   ) {
     this.#folder = join(layout.processing, COPIES_FOLDER);
     this.#errors = layout.error;
-    this.#claims = new OutputClaims(runtime.system);
+    this.#claims = new OutputClaims(runtime.actors);
     this.#kept = new LRUCache({
       max: MAX_KEPT,
       maxSize: MAX_KEPT_BYTES,

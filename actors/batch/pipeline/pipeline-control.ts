@@ -1,11 +1,11 @@
 /** Pause, resume and state of the pipeline for operators. */
 
-import { durable, Fatal } from '@sealwright/runtime';
+import { accepted, Fatal } from '@sealwright/runtime';
 import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
 import { IN_FLIGHT_STATES, type JobFormat } from '../../../machines/batch/job-context.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
-import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
+import { JOB, PIPELINE, PIPELINE_ID } from '../job-records/kinds.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
 export class PipelineService {
@@ -16,9 +16,9 @@ export class PipelineService {
   ) {}
 
   async state(): Promise<PipelineView> {
-    const { system, counts } = this.runtime;
+    const { actors, counts } = this.runtime;
     const { maxConcurrency, storage } = this;
-    const actor = await system.read(PIPELINE_ADDRESS);
+    const actor = await actors.read(PIPELINE, PIPELINE_ID);
     const context = actor?.context;
     const inFlight = (format: JobFormat) => counts.count(IN_FLIGHT_STATES, undefined, format);
     const byFormat = { pades: inFlight('Pades'), cades: inFlight('Cades'), xades: inFlight('Xades') };
@@ -38,13 +38,13 @@ export class PipelineService {
 
   /** Enqueue time of the oldest queued job; null for an empty queue. */
   async oldestQueuedAt(): Promise<number | null> {
-    const { system, store, counts } = this.runtime;
+    const { actors, store, counts } = this.runtime;
     const firsts = counts
       .profiles()
       .filter((profile) => counts.count(['Queued'], [profile]) > 0)
       .map(async (profile) => {
         const [first] = await store.rows({ view: 'jobs-by', prefix: [profile, 'Queued'], limit: 1 });
-        const job = first && (await system.read({ kind: JOB, id: jobRowOf(first.value).id }));
+        const job = first && (await actors.read(JOB, jobRowOf(first.value).id));
         return job?.context.queuedAt;
       });
     const times = (await Promise.all(firsts)).filter((at) => at !== undefined);
@@ -66,7 +66,7 @@ export class PipelineService {
     readonly reason: string | null;
     readonly by?: string;
   }): Promise<PipelineView> {
-    await durable(this.runtime.system.send(PIPELINE_ADDRESS, event), ({ reason }) =>
+    await accepted(this.runtime.actors.send(PIPELINE, PIPELINE_ID, event), ({ reason }) =>
       reason === 'not-accepted'
         ? undefined
         : new Fatal('internal', `The pipeline did not take the message: ${reason}.`),

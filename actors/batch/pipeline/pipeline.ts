@@ -9,7 +9,7 @@ import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-con
 import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
-import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
+import { JOB, PIPELINE, PIPELINE_ID } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 import type { Authorities } from './authorities.ts';
 import type { InputWaits } from './input-waits.ts';
@@ -77,10 +77,10 @@ export class Pipeline {
 
   /** Reads the state of the pipeline and starts claiming. */
   async start(): Promise<void> {
-    const { system } = this.needs.runtime;
-    const outcome = await system.create(PIPELINE_ADDRESS, null);
-    const actor = outcome.accepted ? outcome.actor : await system.read(PIPELINE_ADDRESS);
-    this.#state = (actor?.state as PipelineState | undefined) ?? 'Running';
+    const { actors } = this.needs.runtime;
+    const created = await actors.create(PIPELINE, PIPELINE_ID);
+    const actor = created.accepted ? created : await actors.read(PIPELINE, PIPELINE_ID);
+    this.#state = actor?.state ?? 'Running';
     await this.#findStopped();
     this.#running = true;
     this.#poll();
@@ -234,7 +234,7 @@ export class Pipeline {
 
   async #sendClaim(id: string, profile: string): Promise<void> {
     const type = this.needs.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
-    const outcome = await this.needs.runtime.system.send({ kind: JOB, id }, { type });
+    const outcome = await this.needs.runtime.actors.send(JOB, id, { type });
     if (outcome.accepted || outcome.reason === 'not-accepted') return;
     this.#unclaimable.add(id);
     this.needs.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
@@ -242,14 +242,15 @@ export class Pipeline {
 
   /** Finds jobs in flight that recovery could not end because their actor is stopped. */
   async #findStopped(): Promise<void> {
-    const { store, counts, system } = this.needs.runtime;
+    const { store, counts } = this.needs.runtime;
     for (const profile of counts.profiles()) {
       for (const state of IN_FLIGHT_STATES) {
         const limit = counts.count([state], [profile]);
         if (limit === 0) continue;
         for (const { value } of await store.rows({ view: 'jobs-by', prefix: [profile, state], limit })) {
           const { id } = jobRowOf(value);
-          if ((await system.read({ kind: JOB, id }))?.stopped) this.#failUnclaimable(id, state, undefined);
+          const job = await store.load({ kind: JOB.kind, id });
+          if (job !== undefined && job.stopped !== null) this.#failUnclaimable(id, state, undefined);
         }
       }
     }

@@ -88,8 +88,8 @@ export class RemoteDownloads {
 
   /** With an object store, another node may have staged the file, on its own disk. */
   async #stageAgain(id: string, folder: string): Promise<void> {
-    const { system, objects, originals } = this.needs.runtime;
-    const job = objects && (await system.read({ kind: JOB, id }));
+    const { actors, objects, originals } = this.needs.runtime;
+    const job = objects && (await actors.read(JOB, id));
     if (job === undefined) return;
     const { originalPath } = job.context;
     const place = isObject(originalPath) ? objects : isInBucket(originalPath) ? originals : undefined;
@@ -108,7 +108,7 @@ export class RemoteDownloads {
   }
 
   async #download({ id, documentId, fileName }: Concluded): Promise<void> {
-    const { system } = this.needs.runtime;
+    const { actors } = this.needs.runtime;
     const { pipeline, layout, remote } = this.needs;
     const { portal } = remote;
     if (portal === undefined || pipeline.paused) return;
@@ -126,7 +126,7 @@ export class RemoteDownloads {
       const giveBack = await pipeline.acquireSlot(this.needs.signal);
       if (giveBack === undefined) return;
       try {
-        concluded = (await system.send({ kind: JOB, id }, { type: 'CONCLUDED', signed })).accepted;
+        concluded = (await actors.send(JOB, id, { type: 'CONCLUDED', signed })).accepted;
       } finally {
         giveBack();
       }

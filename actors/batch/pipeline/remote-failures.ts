@@ -71,6 +71,6 @@ export class RemoteFailures {
   async fail(id: string, code: string, sentence: string): Promise<void> {
     this.#counts.delete(id);
     const message = `${code}: ${sentence}`;
-    await this.runtime.system.send({ kind: JOB, id }, { type: 'FAIL', code, message });
+    await this.runtime.actors.send(JOB, id, { type: 'FAIL', code, message });
   }
 }

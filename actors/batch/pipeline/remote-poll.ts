@@ -131,9 +131,9 @@ export class RemotePoll {
   }
 
   async #pollOne(id: string): Promise<void> {
-    const { system, clock } = this.needs.runtime;
+    const { actors, clock } = this.needs.runtime;
     const { remote } = this.needs;
-    const job = await system.read({ kind: JOB, id });
+    const job = await actors.read(JOB, id);
     if (job?.state !== 'AwaitingSigner') return;
     const context = job.context;
     const since = context.awaitingSignerSince ?? context.updatedAt;

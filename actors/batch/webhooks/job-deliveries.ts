@@ -5,31 +5,16 @@
  * `job-deliveries/<status>`. Source: docs/webhooks.md.
  */
 
-import {
-  type ActorAddress,
-  type ActorView,
-  actorKind,
-  defineActor,
-  durableIfAccepted,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import type { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
-import {
-  type JobDeliveryContext,
-  type JobDeliveryInput,
-  jobDeliveryMachine,
-} from '../../../machines/batch/job-webhook.ts';
+import { type JobDeliveryContext, jobDeliveryMachine } from '../../../machines/batch/job-webhook.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
-
-export const JOB_DELIVERY = actorKind<typeof jobDeliveryMachine, JobDeliveryContext, JobDeliveryInput>(
-  'job-webhook',
-);
 
 type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -58,7 +43,7 @@ function counters({ context }: ActorView<JobDeliveryContext>): { readonly [name:
 }
 
 /** One actor for each webhook and job, so each has one delivery. */
-export const jobDeliveryDefinition = defineActor(JOB_DELIVERY, {
+export const JOB_DELIVERY = defineActor('job-webhook', {
   machine: jobDeliveryMachine,
   version: 1,
   rows,
@@ -67,8 +52,9 @@ export const jobDeliveryDefinition = defineActor(JOB_DELIVERY, {
   ends: ({ state }) => state === DELIVERY_QUEUE_ENDED,
 });
 
-export function jobDeliveryAddress(webhookId: string, jobId: string): ActorAddress<typeof JOB_DELIVERY> {
-  return { kind: JOB_DELIVERY, id: `${webhookId}/${jobId}` };
+/** The id of the actor. */
+export function jobDeliveryActor(webhookId: string, jobId: string): string {
+  return `${webhookId}/${jobId}`;
 }
 
 /** The `webhook-id` of the call. */
@@ -76,15 +62,15 @@ export function jobDeliveryId(webhookId: string, jobId: string): string {
   return `${webhookId}.${jobId}`;
 }
 
-function addressOf(delivery: string): ActorAddress<typeof JOB_DELIVERY> | undefined {
+function actorOf(delivery: string): string | undefined {
   const [, webhookId, jobId] = /^([0-9a-f]{16})\.([0-9a-f-]{36})$/.exec(delivery) ?? [];
-  return webhookId === undefined || jobId === undefined ? undefined : jobDeliveryAddress(webhookId, jobId);
+  return webhookId === undefined || jobId === undefined ? undefined : jobDeliveryActor(webhookId, jobId);
 }
 
 /** Ended deliveries are kept for 7 days. */
 export class JobDeliveries {
   constructor(
-    private readonly runtime: Pick<BatchRuntime, 'system' | 'store'>,
+    private readonly runtime: Pick<BatchRuntime, 'actors' | 'store'>,
     private readonly webhooks: readonly JobWebhook[],
     private readonly indexes?: SparseIndexes,
   ) {}
@@ -114,7 +100,7 @@ export class JobDeliveries {
     const { store } = this.runtime;
     const part = {
       view: VIEW,
-      kind: JOB_DELIVERY,
+      kind: JOB_DELIVERY.kind,
       prefix,
       newestFirst: true,
       offset,
@@ -169,19 +155,20 @@ export class JobDeliveries {
 
   /** True when it was ended and is pending again. A pending one that waits is attempted now. */
   async #resend(id: string, by: string): Promise<boolean> {
-    const address = addressOf(id);
-    if (address === undefined) return false;
-    const system = this.runtime.system;
-    const before = (await system.read(address))?.context;
-    const resent = await durableIfAccepted(system.send(address, { type: 'RESEND', ids: [id], by }));
-    return resent !== undefined && before?.deliveries[0]?.status !== 'Pending';
+    const actor = actorOf(id);
+    if (actor === undefined) return false;
+    const { actors } = this.runtime;
+    const before = (await actors.read(JOB_DELIVERY, actor))?.context;
+    const resent = await actors.send(JOB_DELIVERY, actor, { type: 'RESEND', ids: [id], by });
+    return resent.accepted && before?.deliveries[0]?.status !== 'Pending';
   }
 
   async #find(id: string): Promise<WebhookDeliveryView | undefined> {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const { webhooks } = this;
-    const address = addressOf(id);
-    const context = (address && (await system.read(address)))?.context;
+    const actor = actorOf(id);
+    const queue = actor === undefined ? undefined : await actors.read(JOB_DELIVERY, actor);
+    const context = queue?.context;
     const delivery = context?.deliveries.find((one) => one.id === id);
     if (context === undefined || delivery === undefined) return undefined;
     const url = webhooks.find((webhook) => webhook.id === context.webhookId)?.url ?? null;

@@ -1,13 +1,6 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
 
-import {
-  type Clock,
-  durable,
-  type EffectContext,
-  type EffectHandler,
-  Fatal,
-  Retryable,
-} from '@sealwright/runtime';
+import { accepted, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
 import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
@@ -25,7 +18,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
-import { JOB_DELIVERY, JobDeliveries, jobDeliveryAddress, jobDeliveryId } from './job-deliveries.ts';
+import { JOB_DELIVERY, JobDeliveries, jobDeliveryActor, jobDeliveryId } from './job-deliveries.ts';
 import {
   type JobEventType,
   type JobWebhook,
@@ -40,6 +33,8 @@ export interface WebhookObserver {
   webhookCalled(delivered: boolean): void;
 }
 
+type WebhookRuntime = Pick<BatchRuntime, 'actors' | 'store' | 'clock'>;
+
 export class JobWebhooks {
   /** True: jobs that are made from now on are announced when they end. */
   readonly areConfigured: boolean;
@@ -53,7 +48,7 @@ export class JobWebhooks {
   /** @param options `Notifications:Webhooks` */
   constructor(
     options: readonly JobWebhookOptions[],
-    runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock'>,
+    runtime: WebhookRuntime,
     observer: WebhookObserver,
     indexes?: SparseIndexes,
   ) {
@@ -61,8 +56,8 @@ export class JobWebhooks {
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
     this.areConfigured = webhooks.length > 0;
     this.handlers = {
-      enqueueWebhooks: enqueueWebhooksHandler(webhooks),
-      callJobWebhook: callJobWebhookHandler(runtime.clock, webhooks, caller, observer),
+      enqueueWebhooks: enqueueWebhooksHandler(webhooks, runtime),
+      callJobWebhook: callJobWebhookHandler(runtime, webhooks, caller, observer),
     };
     this.#caller = caller;
     this.deliveries = new JobDeliveries(runtime, webhooks, indexes);
@@ -79,7 +74,7 @@ const CONCURRENCY = 64;
 const CONCURRENCY_PER_WEBHOOK = 8;
 
 function callJobWebhookHandler(
-  clock: Clock,
+  { actors, clock }: WebhookRuntime,
   webhooks: readonly JobWebhook[],
   caller: WebhookCaller,
   observer: WebhookObserver,
@@ -93,43 +88,44 @@ function callJobWebhookHandler(
       partitionOf: ({ webhookId }) => webhookId,
     },
     // The queue has the schedule of the attempts.
-    run: finalErrors(
-      async ({ webhookId, deliveryId }: CallJobWebhookEffect, { actor, signal }, { system }) => {
-        const queue = (await system.read({ kind: JOB_DELIVERY, id: actor.id }))?.context;
-        const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
-        if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
-        const webhook = webhooks.find(({ id }) => id === webhookId);
-        if (webhook === undefined)
-          return notAttempted(
-            deliveryId,
-            'gone',
-            'The configuration does not name the webhook any more.',
-            clock.now(),
-          );
-        const { url, secret } = webhook;
-        const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
-        const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
-        observer.webhookCalled(result.outcome === 'delivered');
-        return { type: 'ATTEMPTED', id: deliveryId, ...result } satisfies AttemptedMessage;
-      },
-    ),
+    run: finalErrors(async ({ webhookId, deliveryId }: CallJobWebhookEffect, { actor, signal }) => {
+      const queue = (await actors.read(JOB_DELIVERY, actor.id))?.context;
+      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+      const webhook = webhooks.find(({ id }) => id === webhookId);
+      if (webhook === undefined)
+        return notAttempted(
+          deliveryId,
+          'gone',
+          'The configuration does not name the webhook any more.',
+          clock.now(),
+        );
+      const { url, secret } = webhook;
+      const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
+      const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
+      observer.webhookCalled(result.outcome === 'delivered');
+      return { type: 'ATTEMPTED', id: deliveryId, ...result } satisfies AttemptedMessage;
+    }),
     failed: ({ deliveryId }, { code, message }) =>
       notAttempted(deliveryId, 'failed', `${code}: ${message}`, clock.now()),
   };
 }
 
 /** A repeated run finds the deliveries of the first: each has the id of its webhook and job. */
-function enqueueWebhooksHandler(webhooks: readonly JobWebhook[]): JobHandler<'enqueueWebhooks'> {
+function enqueueWebhooksHandler(
+  webhooks: readonly JobWebhook[],
+  runtime: WebhookRuntime,
+): JobHandler<'enqueueWebhooks'> {
   return {
     after: 'durable',
-    async run(_, { actor }, context) {
-      const job = await context.system.read({ kind: JOB, id: actor.id });
+    async run(_, { actor }) {
+      const job = await runtime.actors.read(JOB, actor.id);
       const type = job && jobEventType(job.state);
       if (job !== undefined && type !== undefined)
         await Promise.all(
           webhooks
             .filter(({ events }) => events.includes(type))
-            .map((webhook) => enqueue(webhook, type, job, context)),
+            .map((webhook) => enqueue(webhook, type, job, runtime)),
         );
       return { type: 'WEBHOOKS_ENQUEUED' };
     },
@@ -140,7 +136,7 @@ async function enqueue(
   webhook: JobWebhook,
   type: JobEventType,
   job: JobActor,
-  { system, clock }: EffectContext,
+  { actors, clock }: WebhookRuntime,
 ): Promise<void> {
   const jobId = job.id as JobId;
   const { endedAt, updatedAt } = job.context;
@@ -159,7 +155,7 @@ async function enqueue(
     ],
     at: clock.now(),
   };
-  await durable(system.create(jobDeliveryAddress(webhook.id, jobId), input), ({ reason }) =>
+  await accepted(actors.create(JOB_DELIVERY, jobDeliveryActor(webhook.id, jobId), input), ({ reason }) =>
     reason === 'exists'
       ? undefined
       : new Retryable('webhook.not-stored', `The webhook delivery was refused: ${reason}.`),

@@ -1,6 +1,6 @@
 /** The actors of brandings, one per organization that has one. Source: docs/decisions/0130-branding.md. */
 
-import { type ActorSystem, actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
+import { accepted, type Calls, defineActor } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import {
   BRANDED_MAILS,
@@ -27,9 +27,7 @@ import type { Tenant } from '../api/callers.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
 import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../shared/contrast.ts';
 
-const BRANDING = actorKind<typeof brandingMachine>('branding');
-
-export const brandingDefinition = defineActor(BRANDING, { machine: brandingMachine, version: 1 });
+export const BRANDING = defineActor('branding', { machine: brandingMachine, version: 1 });
 
 /** Grounds of buttons and links: the text of buttons, and the page behind links, in light and dark. */
 const LIGHT = ['#ffffff', '#ededed'];
@@ -37,19 +35,19 @@ const DARK = ['#06182e', '#232323'];
 
 /** Branding of an organization; ours where it has none. */
 export async function brandingOf(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
   organization: string,
 ): Promise<BrandingContext> {
-  const actor = await system.read({ kind: BRANDING, id: organization });
+  const actor = await actors.read(BRANDING, organization);
   return actor === undefined ? NO_BRANDING : { ...NO_BRANDING, ...actor.context };
 }
 
 /** Look of the pages of an organization; undefined when they look as ours. */
 export async function pageLookOf(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
   organization: { readonly id: OrganizationId; readonly name: string },
 ): Promise<PageBranding | undefined> {
-  return pageBrandingOf(await brandingOf(system, organization.id), organization);
+  return pageBrandingOf(await brandingOf(actors, organization.id), organization);
 }
 
 export class BrandingService {
@@ -57,12 +55,12 @@ export class BrandingService {
   readonly usableShade = usableShade;
 
   constructor(
-    private readonly system: ActorSystem,
+    private readonly actors: Calls,
     private readonly languageOf: (organization: OrganizationId) => Promise<Language>,
   ) {}
 
   get({ organization }: Tenant): Promise<BrandingContext> {
-    return brandingOf(this.system, organization.id);
+    return brandingOf(this.actors, organization.id);
   }
 
   /** Refusals: `InvalidBranding`. */
@@ -106,7 +104,7 @@ export class BrandingService {
   /** Logo and stylesheet of any organization, for its pages; undefined = it has none. */
   async logo(organization: string): Promise<{ contentType: string; bytes: Buffer } | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const { logo } = id ? await brandingOf(this.system, id) : NO_BRANDING;
+    const { logo } = id ? await brandingOf(this.actors, id) : NO_BRANDING;
     return logo === null
       ? undefined
       : { contentType: logo.contentType, bytes: Buffer.from(logo.bytes, 'base64') };
@@ -114,16 +112,18 @@ export class BrandingService {
 
   async stylesheet(organization: string): Promise<string | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const branding = id ? await brandingOf(this.system, id) : NO_BRANDING;
+    const branding = id ? await brandingOf(this.actors, id) : NO_BRANDING;
     return branding.primaryColor === null && branding.headerColor === null ? undefined : colorRules(branding);
   }
 
   async #send({ organization }: Tenant, message: WithoutTime): Promise<void> {
-    const address = { kind: BRANDING, id: organization.id };
-    if ((await this.system.read(address)) === undefined) {
-      await durableIfAccepted(this.system.create(address, NO_BRANDING));
+    if ((await this.actors.read(BRANDING, organization.id)) === undefined) {
+      await this.actors.create(BRANDING, organization.id, NO_BRANDING);
     }
-    await durable(this.system.send(address, message), () => new PortalRefusal('ServiceBusy'));
+    await accepted(
+      this.actors.send(BRANDING, organization.id, message),
+      () => new PortalRefusal('ServiceBusy'),
+    );
   }
 }
 

@@ -3,13 +3,7 @@
  * with a document beside changing it (docs/decisions/0092-audit-trail.md).
  */
 
-import {
-  type ActorSystem,
-  type Clock,
-  durable,
-  durableIfAccepted,
-  type StepOutcome,
-} from '@sealwright/runtime';
+import { accepted, type Calls, type Clock, type RefusedAnswer } from '@sealwright/runtime';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   DocumentMessage,
@@ -21,7 +15,7 @@ import { isRecorded } from '../../../machines/portal/document/document-trail.ts'
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
-import { type DocumentActor, documentAddress } from './document-index.ts';
+import { DOCUMENT, type DocumentActor } from './document-index.ts';
 import { type DocumentReader, documentToChange } from './document-reader.ts';
 import '../../shared/document-faults.ts';
 
@@ -30,25 +24,23 @@ type ActionRecord = Pick<DocumentMessageOf<'RECORD'>, 'action' | 'principal'> &
 
 /** Resolves once the record is durable. Sends nothing for a repetition that is not recorded. */
 export async function recordAction(
-  { system, clock }: { readonly system: Pick<ActorSystem, 'send'>; readonly clock: Pick<Clock, 'now'> },
+  { actors, clock }: { readonly actors: Pick<Calls, 'send'>; readonly clock: Pick<Clock, 'now'> },
   { context }: Pick<DocumentActor, 'context'>,
   { detail = null, flowActionId = null, emailAddress = null, ...record }: ActionRecord,
 ): Promise<void> {
   if (!isRecorded(context, record, clock.now())) return;
-  await durableIfAccepted(
-    system.send(documentAddress(context.id), {
-      type: 'RECORD',
-      ...record,
-      detail,
-      flowActionId,
-      emailAddress,
-    }),
-  );
+  await actors.send(DOCUMENT, context.id, {
+    type: 'RECORD',
+    ...record,
+    detail,
+    flowActionId,
+    emailAddress,
+  });
 }
 
 /** Waits until an accepted signature is in its file, or has failed. Call it before the signature is sent. */
 export function whenSettled(waits: StepWaits, document: DocumentId, id: string, within: Millis) {
-  return waits.begin(documentAddress(document), settling(id), within);
+  return waits.begin(DOCUMENT, document, settling(id), within);
 }
 
 /**
@@ -92,25 +84,23 @@ type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : neve
 /** A message to a document; the host adds the time. */
 export type DocumentRequest = WithoutTime<DocumentMessage>;
 
-type AcceptedOutcome = Extract<StepOutcome, { readonly accepted: true }>;
-
 /**
  * Resolves once the step is durable.
  * @param refusal returns the refusal for a document whose state does not accept the message
  * @throws {PortalRefusal} `DocumentNotFound`, `DocumentIsDeleted`, `ServiceBusy`, and those of `refusal`
  */
 export async function sendToDocument(
-  system: ActorSystem,
+  actors: Calls,
   id: DocumentId,
   message: DocumentRequest,
   refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): Promise<DocumentActor> {
-  return durable(system.send(documentAddress(id), message), (refused) => refusalOf(refused, refusal));
+  return accepted(actors.send(DOCUMENT, id, message), (refused) => refusalOf(refused, refusal));
 }
 
 /** Changes a document for its caller. Refusals: as `sendToDocument` and `documentToChange`. */
 export async function changeDocument(
-  system: ActorSystem,
+  actors: Calls,
   documents: DocumentReader,
   {
     tenant,
@@ -125,21 +115,17 @@ export async function changeDocument(
   },
 ): Promise<void> {
   await documentToChange(documents, tenant, id);
-  await sendToDocument(system, id, { ...message, doneBy: applicationPrincipal(tenant) }, refusal);
-}
-
-export function actorOf({ actor }: Pick<AcceptedOutcome, 'actor'>): DocumentActor {
-  return actor;
+  await sendToDocument(actors, id, { ...message, doneBy: applicationPrincipal(tenant) }, refusal);
 }
 
 export function refusalOf(
-  outcome: Exclude<StepOutcome, AcceptedOutcome>,
+  refused: RefusedAnswer<typeof DOCUMENT>,
   refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): PortalRefusal {
-  if (!('actor' in outcome)) return new PortalRefusal('DocumentNotFound');
-  if (outcome.reason === 'stopped') return new PortalRefusal('ServiceBusy');
-  if (outcome.actor.state === 'Deleted') return new PortalRefusal('DocumentIsDeleted');
-  const why = refusal(outcome.actor);
+  if (!('context' in refused)) return new PortalRefusal('DocumentNotFound');
+  if (refused.reason === 'stopped') return new PortalRefusal('ServiceBusy');
+  if (refused.state === 'Deleted') return new PortalRefusal('DocumentIsDeleted');
+  const why = refusal(refused);
   return typeof why === 'string' ? new PortalRefusal(why) : why;
 }
 

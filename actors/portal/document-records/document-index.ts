@@ -25,7 +25,6 @@ import {
   type ActorAddress,
   type ActorStore,
   type ActorView,
-  actorKind,
   defineActor,
   jsonType,
   type Row,
@@ -40,8 +39,6 @@ import { foldCase } from '../../shared/tables/texts.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters, countOne } from '../uploads/blobs.ts';
-
-export const DOCUMENT = actorKind<typeof documentMachine>('document');
 
 /** Key of the documents that are in no folder. */
 export const NO_FOLDER = '-';
@@ -105,8 +102,8 @@ export interface StuckDocumentRow {
   readonly code: string;
 }
 
-export function documentAddress(id: DocumentId): ActorAddress<typeof DOCUMENT> {
-  return { kind: DOCUMENT, id };
+export function documentAddress(id: DocumentId): ActorAddress {
+  return { kind: DOCUMENT.kind, id };
 }
 
 /** Of the document that is made from file `index` of the request with this seed. */
@@ -409,7 +406,7 @@ function factsWithout(...views: readonly string[]) {
 
 const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[] }>();
 
-export const documentDefinition = defineActor(DOCUMENT, {
+export const DOCUMENT = defineActor('document', {
   machine: documentMachine,
   version: 4,
   restsIn: ['Concluded', 'Refused', 'Canceled', 'Expired'] satisfies readonly DocumentState[],

@@ -6,13 +6,7 @@ import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
-import {
-  DOCUMENT,
-  type DocumentActor,
-  documentAddress,
-  documentKeyName,
-  foldedKey,
-} from './document-index.ts';
+import { DOCUMENT, type DocumentActor, documentKeyName, foldedKey } from './document-index.ts';
 
 /** Finds committed documents by id and by validation key. */
 export class DocumentDirectory implements DocumentReader {
@@ -21,14 +15,14 @@ export class DocumentDirectory implements DocumentReader {
   async byId(
     id: DocumentId,
   ): Promise<(ReadDocument & DocumentActor & { readonly revision: number }) | undefined> {
-    const actor = await this.runtime.system.read(documentAddress(id));
+    const actor = await this.runtime.actors.read(DOCUMENT, id);
     if (actor === undefined) return undefined;
     return { ...actor, state: actor.state as ReadDocument['state'] };
   }
 
   async byKey(key: string): Promise<ReadDocument | undefined> {
     const holder = await this.runtime.store.holder(documentKeyName(key));
-    return holder?.kind === DOCUMENT ? this.byId(holder.id as DocumentId) : undefined;
+    return holder?.kind === DOCUMENT.kind ? this.byId(holder.id as DocumentId) : undefined;
   }
 }
 

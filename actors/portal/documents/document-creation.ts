@@ -1,5 +1,5 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
-import { durable, type Ids } from '@sealwright/runtime';
+import { accepted, type Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { keptOf } from '../../../contracts/portal/kept-members.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
@@ -20,7 +20,7 @@ import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import { originOf } from '../document-records/document-changes.ts';
-import { documentAddress, seededId } from '../document-records/document-index.ts';
+import { DOCUMENT, seededId } from '../document-records/document-index.ts';
 import type { Folders } from '../folders/folders.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { remindersOf } from '../tenants/languages.ts';
@@ -201,7 +201,7 @@ export class DocumentCreation {
 
   /** True if a call under this seed has made its first document. */
   async isMade(seed: string): Promise<boolean> {
-    return (await this.needs.runtime.system.read(documentAddress(seededId(seed, 0)))) !== undefined;
+    return (await this.needs.runtime.actors.read(DOCUMENT, seededId(seed, 0))) !== undefined;
   }
 
   /** The ids that documents of a call under this seed may have. */
@@ -329,7 +329,7 @@ export class DocumentCreation {
     [first, ...others]: readonly DocumentInput[],
     goesOn: boolean,
   ): Promise<readonly DocumentContext[]> {
-    const { faults, system } = this.needs.runtime;
+    const { faults, actors } = this.needs.runtime;
     if (first === undefined) return [];
     const begun = await Promise.allSettled(
       others.map((input) => this.#createOne({ ...input, announcedBy: first.id })),
@@ -351,10 +351,10 @@ export class DocumentCreation {
       await faults.at('portal.create.all');
       return [announcing, ...made].map(({ context }) => context);
     } catch (error) {
-      if (!goesOn && (await system.read(documentAddress(first.id))) === undefined)
+      if (!goesOn && (await actors.read(DOCUMENT, first.id)) === undefined)
         await Promise.allSettled(
           others.map(({ id }) =>
-            system.send(documentAddress(id), { type: 'CANCEL', by: first.createdBy, ...UNDONE }),
+            actors.send(DOCUMENT, id, { type: 'CANCEL', by: first.createdBy, ...UNDONE }),
           ),
         );
       throw error;
@@ -364,7 +364,7 @@ export class DocumentCreation {
   /** A document that an earlier try of the same request has made. */
   async #existingDocuments(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
     for (const { id } of inputs) {
-      const existing = await this.needs.runtime.system.read(documentAddress(id));
+      const existing = await this.needs.runtime.actors.read(DOCUMENT, id);
       if (existing !== undefined) return existing.context;
     }
     return undefined;
@@ -372,12 +372,12 @@ export class DocumentCreation {
 
   /** The document, or the one an earlier try of the same request has made. */
   async #createOne(input: DocumentInput) {
-    const { system, clock } = this.needs.runtime;
-    const address = documentAddress(input.id);
+    const { actors, clock } = this.needs.runtime;
     // Deadlines are counted from the moment it is made.
     const made: DocumentInput = { ...input, at: clock.now() };
     const created =
-      (await durable(system.create(address, made), busyUnlessMade)) ?? (await system.read(address));
+      (await accepted(actors.create(DOCUMENT, input.id, made), busyUnlessMade)) ??
+      (await actors.read(DOCUMENT, input.id));
     if (created === undefined) throw new PortalRefusal('ServiceBusy');
     return created;
   }

@@ -163,7 +163,7 @@ export class DocumentEdits {
     message: DocumentRequest,
     refusal: Parameters<typeof sendToDocument>[3],
   ): Promise<void> {
-    return changeDocument(this.needs.runtime.system, this.needs.directory, { tenant, id, message, refusal });
+    return changeDocument(this.needs.runtime.actors, this.needs.directory, { tenant, id, message, refusal });
   }
 }
 

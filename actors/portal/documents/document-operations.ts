@@ -8,11 +8,10 @@
  */
 import {
   type ActorStore,
-  type ActorSystem,
   type ActorView,
-  actorKind,
+  accepted,
+  type Calls,
   defineActor,
-  durable,
   type EffectHandler,
 } from '@sealwright/runtime';
 import type {
@@ -48,11 +47,9 @@ import {
 } from '../document-records/document-changes.ts';
 import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { type DocumentQuery, restricts } from '../document-records/document-filter.ts';
-import { documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
 import { listDocuments } from '../document-records/document-list.ts';
 import { filterFor, reachesFolder } from '../shared/folder-access.ts';
-
-const DOCUMENT_OPERATION = actorKind<typeof documentOperationMachine>('document-operation');
 
 /** Documents of a batch: their steps share commits, and other requests wait little. */
 const BATCH_SIZE = 64;
@@ -61,7 +58,7 @@ const MAX_RUNNING = 2;
 
 type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
 
-export const documentOperationDefinition = defineActor(DOCUMENT_OPERATION, {
+export const DOCUMENT_OPERATION = defineActor('document-operation', {
   machine: documentOperationMachine,
   version: 1,
   rows: ({ id, context }) => [
@@ -85,7 +82,7 @@ type Request = Pick<NewDocumentOperation, 'action' | 'filter'>;
 
 export class DocumentOperations {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly columns: DocumentColumns,
   ) {}
 
@@ -100,7 +97,7 @@ export class DocumentOperations {
 
   /** Refusals: `BadRequest` to delete every document, `TooManyRequests`. */
   async start(tenant: Tenant, request: NewDocumentOperation): Promise<DocumentOperationView> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     const { id, name } = tenant.organization;
     const { action } = request;
     const reason = action === 'Cancel' ? (request.reason ?? '') : null;
@@ -127,8 +124,8 @@ export class DocumentOperations {
     };
     // JSON drops undefined members, which are not stored.
     const stored = JSON.parse(JSON.stringify(input)) as DocumentOperationInput;
-    const actor = await durable(
-      system.create({ kind: DOCUMENT_OPERATION, id: ids.uuid() }, stored),
+    const actor = await accepted(
+      actors.create(DOCUMENT_OPERATION, ids.uuid(), stored),
       () => new PortalRefusal('ServiceBusy'),
     );
     return viewOf(actor);
@@ -139,7 +136,7 @@ export class DocumentOperations {
     tenant: Tenant,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<Page<DocumentOperationView>> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const { organization } = tenant;
     const counters = await store.counters(`document-operations/${organization.id}/`);
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
@@ -148,7 +145,7 @@ export class DocumentOperations {
     const page = { prefix: [organization.id], reverse: true, offset: first, limit };
     const rows = await store.rows({ view: 'document-operations', ...page });
     const found = await Promise.all(
-      rows.map(({ key }) => system.read({ kind: DOCUMENT_OPERATION, id: String(key.at(-1)) })),
+      rows.map(({ key }) => actors.read(DOCUMENT_OPERATION, String(key.at(-1)))),
     );
     const known = found.filter(
       (actor) => actor !== undefined && isWithin(tenant, actor.context.filter),
@@ -169,9 +166,8 @@ export class DocumentOperations {
     const { id: documentId, context } = await this.#find(tenant, id);
     if (context.createdBy.id !== tenant.user?.id && !isWithin(tenant, context.filter, 'Manage'))
       throw new PortalRefusal('Forbidden', 'Who manages the folders of the operation can end it.');
-    const address = { kind: DOCUMENT_OPERATION, id: documentId };
-    const canceled = await durable(
-      this.runtime.system.send(address, { type: 'CANCEL' }),
+    const canceled = await accepted(
+      this.runtime.actors.send(DOCUMENT_OPERATION, documentId, { type: 'CANCEL' }),
       () => new PortalRefusal('DocumentOperationEnded'),
     );
     return viewOf(canceled);
@@ -180,8 +176,7 @@ export class DocumentOperations {
   async #find(tenant: Tenant, id: string): Promise<ActorView<DocumentOperationContext>> {
     // Its ids are shaped as those of documents.
     const documentId = parsePortalId('DocumentId', id);
-    const actor =
-      documentId && (await this.runtime.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
+    const actor = documentId && (await this.runtime.actors.read(DOCUMENT_OPERATION, documentId));
     if (actor?.context.organization.id !== tenant.organization.id || !isWithin(tenant, actor.context.filter))
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;
@@ -249,21 +244,17 @@ async function nextBatch(
 
 /** Acts on the documents of one batch, each message under an id: a repeated batch does nothing twice. */
 export function operateDocumentsHandler(
-  store: ActorStore,
+  { actors, store }: Pick<ServiceRuntime, 'actors' | 'store'>,
   columns: DocumentColumns,
 ): EffectHandler<OperateDocumentsEffect> {
   return {
     after: 'durable',
     partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
-    async run(
-      { ids, after, organizationId },
-      { actor },
-      { system },
-    ): Promise<WithoutTime<DocumentOperationMessage>> {
-      const operation = await system.read({ kind: DOCUMENT_OPERATION, id: actor.id });
+    async run({ ids, after, organizationId }, { actor }): Promise<WithoutTime<DocumentOperationMessage>> {
+      const operation = await actors.read(DOCUMENT_OPERATION, actor.id);
       if (operation?.state !== 'Running') return { type: 'PROGRESS', done: 0, skipped: {}, next: null };
       const { context } = operation;
-      const codes = await Promise.all(ids.map((id) => act(system, actor.id, context, id)));
+      const codes = await Promise.all(ids.map((id) => act(actors, actor.id, context, id)));
       const skipped: Record<string, number> = {};
       for (const code of codes) if (code !== undefined) skipped[code] = (skipped[code] ?? 0) + 1;
       const counts: DocumentOperationCounts = {
@@ -281,14 +272,13 @@ export function operateDocumentsHandler(
 
 /** The code of a document that does not accept the action; undefined = done. */
 async function act(
-  system: Pick<ActorSystem, 'send'>,
+  actors: Pick<Calls, 'send'>,
   operationId: string,
   operation: DocumentOperationContext,
   id: DocumentId,
 ): Promise<string | undefined> {
-  const outcome = await system.send(documentAddress(id), messageOf(operation), { id: operationId });
-  if (outcome.accepted) await outcome.durable;
-  else if (outcome.reason !== 'duplicate')
+  const outcome = await actors.send(DOCUMENT, id, messageOf(operation), { id: operationId });
+  if (!outcome.accepted && outcome.reason !== 'duplicate')
     return refusalOf(outcome, operation.action === 'Cancel' ? cannotCancel : wrongStatus).code;
   return undefined;
 }

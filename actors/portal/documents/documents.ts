@@ -1,6 +1,5 @@
 /** Document requests of applications. Files are read by `Renditions`, documents made by `DocumentCreation`. */
 
-import { durableIfAccepted } from '@sealwright/runtime';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
@@ -22,7 +21,7 @@ import {
 } from '../document-records/document-changes.ts';
 import type { DocumentColumns } from '../document-records/document-columns.ts';
 import { DocumentHistory } from '../document-records/document-history.ts';
-import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT, type DocumentActor } from '../document-records/document-index.ts';
 import { type DocumentQuery, listReadable } from '../document-records/document-list.ts';
 import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
 import { pendingTurn, peopleWithAddress } from '../document-records/signing-turns.ts';
@@ -184,14 +183,12 @@ export class DocumentService {
     const { context } = await this.#changeable(tenant, id);
     if (!context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
-    const reminded = await durableIfAccepted(
-      this.needs.runtime.system.send(documentAddress(id), {
-        type: 'REMIND',
-        doneBy: applicationPrincipal(tenant),
-        flowActionId,
-      }),
-    );
-    return reminded === undefined ? 0 : peopleWithAddress(reminded.context, flowActionId);
+    const reminded = await this.needs.runtime.actors.send(DOCUMENT, id, {
+      type: 'REMIND',
+      doneBy: applicationPrincipal(tenant),
+      flowActionId,
+    });
+    return reminded.accepted ? peopleWithAddress(reminded.context, flowActionId) : 0;
   }
 
   async setReminders(tenant: Tenant, id: DocumentId, schedule: ReminderSchedule): Promise<void> {
@@ -209,7 +206,7 @@ export class DocumentService {
 
   async retryProcessing(tenant: Tenant, id: DocumentId): Promise<void> {
     await this.#changeable(tenant, id);
-    await durableIfAccepted(this.needs.runtime.system.send(documentAddress(id), { type: 'RETRY' }));
+    await this.needs.runtime.actors.send(DOCUMENT, id, { type: 'RETRY' });
   }
 
   async #recordDownload(tenant: Tenant, id: DocumentId, detail: string): Promise<void> {
@@ -232,7 +229,7 @@ export class DocumentService {
     message: DocumentRequest,
     refusal?: Parameters<typeof sendToDocument>[3],
   ): Promise<void> {
-    return changeDocument(this.needs.runtime.system, this.needs.directory, { tenant, id, message, refusal });
+    return changeDocument(this.needs.runtime.actors, this.needs.directory, { tenant, id, message, refusal });
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {

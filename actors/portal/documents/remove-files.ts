@@ -5,13 +5,9 @@
  * Source: docs/portal-values.md §0, §4; docs/decisions/0149-uploads-of-participants.md.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  durableIfAccepted,
-  type EffectHandler,
-} from '@sealwright/runtime';
+import type { EffectHandler } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { blobsOf, DOCUMENT } from '../document-records/document-index.ts';
 import type { BlobSweeping } from '../uploads/blob-sweeping.ts';
 import { participantUploads, UPLOAD } from '../uploads/uploads.ts';
@@ -23,36 +19,34 @@ const FILES_REMOVED = { type: 'FORGOTTEN' } as const;
 const BATCH_SIZE = 100;
 
 type Sweeping = Pick<BlobSweeping, 'requestSweep'>;
+type UploadRuntime = Pick<ServiceRuntime, 'actors' | 'store'>;
 
-export function removeFilesHandler(store: Pick<ActorStore, 'rows'>, sweeping: Sweeping): EffectHandler {
+export function removeFilesHandler(runtime: UploadRuntime, sweeping: Sweeping): EffectHandler {
   return {
     after: 'durable',
-    async run(_, { actor }, { system }) {
-      const found = await system.read({ kind: DOCUMENT, id: actor.id });
+    async run(_, { actor }) {
+      const found = await runtime.actors.read(DOCUMENT, actor.id);
       if (found === undefined) return FILES_REMOVED;
       const context = found.context;
       const entries = [context.file, ...context.parts, ...context.attachments.map(({ file }) => file)];
       for (const { uploadId } of entries) {
-        if (uploadId !== null) await forget(system, uploadId);
+        if (uploadId !== null) await forget(runtime, uploadId);
       }
-      await forgetParticipantUploads(store, sweeping, system, actor.id as DocumentId);
+      await forgetParticipantUploads(runtime, sweeping, actor.id as DocumentId);
       await sweeping.requestSweep(blobsOf(context));
       return FILES_REMOVED;
     },
   };
 }
 
-export function forgetParticipantUploadsHandler(
-  store: Pick<ActorStore, 'rows'>,
-  sweeping: Sweeping,
-): EffectHandler {
+export function forgetParticipantUploadsHandler(runtime: UploadRuntime, sweeping: Sweeping): EffectHandler {
   return {
     after: 'durable',
-    async run(_, { actor }, { system }) {
-      const found = await system.read({ kind: DOCUMENT, id: actor.id });
+    async run(_, { actor }) {
+      const found = await runtime.actors.read(DOCUMENT, actor.id);
       // A new version has restarted the flow since: its participants may have uploaded files for it.
       if (found?.state !== 'Pending')
-        await forgetParticipantUploads(store, sweeping, system, actor.id as DocumentId);
+        await forgetParticipantUploads(runtime, sweeping, actor.id as DocumentId);
       return FILES_REMOVED;
     },
   };
@@ -60,14 +54,13 @@ export function forgetParticipantUploadsHandler(
 
 /** Ends all uploads of participants. What they signed with stays, because the document refers to it. */
 async function forgetParticipantUploads(
-  store: Pick<ActorStore, 'rows'>,
+  runtime: UploadRuntime,
   sweeping: Sweeping,
-  system: Pick<ActorSystem, 'send'>,
   documentId: DocumentId,
 ): Promise<void> {
   for (let after: string | undefined; ; ) {
-    const uploads = await participantUploads(store, documentId, { limit: BATCH_SIZE, after });
-    await Promise.all(uploads.map(({ id }) => forget(system, id)));
+    const uploads = await participantUploads(runtime.store, documentId, { limit: BATCH_SIZE, after });
+    await Promise.all(uploads.map(({ id }) => forget(runtime, id)));
     await sweeping.requestSweep(uploads);
     if (uploads.length < BATCH_SIZE) return;
     // Not from the first again: an upload that does not end keeps its row.
@@ -75,6 +68,6 @@ async function forgetParticipantUploads(
   }
 }
 
-async function forget(system: Pick<ActorSystem, 'send'>, id: string): Promise<void> {
-  await durableIfAccepted(system.send({ kind: UPLOAD, id }, { type: 'FORGET' }));
+async function forget({ actors }: UploadRuntime, id: string): Promise<void> {
+  await actors.send(UPLOAD, id, { type: 'FORGET' });
 }

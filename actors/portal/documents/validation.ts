@@ -78,10 +78,10 @@ export class Validation {
 
   /** Look of the check page of a document; undefined = ours. Refusals: `DocumentInvalidKey`. */
   async brandingByKey(key: string): Promise<PageBranding | undefined> {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const { documents } = this;
     const { context } = await documentByKey(documents, undefined, key);
-    return pageLookOf(system, context.organization);
+    return pageLookOf(actors, context.organization);
   }
 
   async byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord> {

@@ -6,15 +6,7 @@
  *
  * Source: docs/decisions/0122-drafts.md.
  */
-import {
-  type ActorStore,
-  type ActorView,
-  actorKind,
-  defineActor,
-  durableIfAccepted,
-  type EffectHandler,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorView, defineActor, type EffectHandler, type Row } from '@sealwright/runtime';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { DraftItem, DraftView, NewDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
@@ -34,7 +26,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { MadeDocument } from '../api/documents.ts';
 import { originOf } from '../document-records/document-changes.ts';
-import { documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { mayChange } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
@@ -43,8 +35,6 @@ import { folderNamed, type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
-const DRAFT = actorKind<typeof draftMachine>('draft');
-
 /** Characters of a request as JSON. */
 const MAX_CONTENT_LENGTH = 256 * 1024;
 /** Files and attachments of one draft: those of the largest creation call. */
@@ -52,7 +42,7 @@ const MAX_UPLOADS = 70;
 
 type StoredDraft = ActorView<DraftContext>;
 
-export const draftDefinition = defineActor(DRAFT, {
+export const DRAFT = defineActor('draft', {
   machine: draftMachine,
   version: 4,
   migrations: {
@@ -109,7 +99,7 @@ export class Drafts {
     private readonly creation: Pick<DocumentCreation, 'create'>,
   ) {
     this.#records = new Records(runtime, {
-      kind: DRAFT,
+      actor: DRAFT,
       notFound: 'DocumentDraftNotFound',
       list: { view: 'drafts', most: 1_000, items: 'drafts' },
       notAccepted: {
@@ -272,13 +262,14 @@ function seedOf(id: string, attempt = 0): string {
 
 /** Cancels what a refused attempt has made. A repeated effect cancels nothing twice. */
 export function cancelDraftDocumentsHandler(
+  { actors }: Pick<RecordRuntime, 'actors'>,
   creation: Pick<DocumentCreation, 'idsOf'>,
 ): EffectHandler<CancelDraftDocumentsEffect> {
   return {
     after: 'durable',
-    async run({ attempt, by }, { actor }, { system }) {
+    async run({ attempt, by }, { actor }) {
       for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
-        await durableIfAccepted(system.send(documentAddress(id), cancellation(by)));
+        await actors.send(DOCUMENT, id, cancellation(by));
       }
       return { type: 'CANCELED', attempt };
     },
@@ -290,16 +281,16 @@ export function cancelDraftDocumentsHandler(
  * draft names such a document: it asks itself, so that its cancellation also survives the end of the process.
  */
 export function confirmDraftHandler({
+  actors,
   store,
-}: {
-  readonly store: Pick<ActorStore, 'nodes'>;
-}): EffectHandler<ConfirmDraftEffect> {
+  clock,
+}: RecordRuntime): EffectHandler<ConfirmDraftEffect> {
   return {
     after: 'durable',
-    async run({ draft: { id, attempt }, createdAt, by }, _, { system, clock }) {
+    async run({ draft: { id, attempt }, createdAt, by }) {
       // The attempt may have ended on another node.
       await store.nodes?.sync();
-      const draft = await system.read({ kind: DRAFT, id });
+      const draft = await actors.read(DRAFT, id);
       // A sent draft is removed after its retention.
       const isLate = draft === undefined && clock.now() - createdAt >= SENT_RETENTION_MS;
       const isEnded = draft === undefined || (draft.context.attempt ?? 0) !== attempt;

@@ -5,7 +5,7 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { actorKind, defineActor } from '@sealwright/runtime';
+import { defineActor } from '@sealwright/runtime';
 import type { NewDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
 import type {
   EditorSessionLink,
@@ -36,8 +36,6 @@ import { ORGANIZATION } from '../tenants/organizations.ts';
 import { PORTAL_USER } from '../tenants/users.ts';
 import { type Drafts, uploadIdsOf } from './drafts.ts';
 
-const EDITOR_SESSION = actorKind<typeof editorSessionMachine>('editor-session');
-
 const SECRET_BYTES = 32;
 const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
 
@@ -48,7 +46,7 @@ const EDITED: ReadonlySet<string> = new Set(
   ),
 );
 
-export const editorSessionDefinition = defineActor(EDITOR_SESSION, {
+export const EDITOR_SESSION = defineActor('editor-session', {
   machine: editorSessionMachine,
   version: 1,
   ends: ({ state }) => state === EDITOR_SESSION_ENDED,
@@ -80,7 +78,7 @@ export class EditorSessionService {
     },
   ) {
     this.#records = new Records(needs.runtime, {
-      kind: EDITOR_SESSION,
+      actor: EDITOR_SESSION,
       // It may have ended since the request was admitted.
       notFound: 'Unauthorized',
       isOver: ({ context: { createdAt, opened } }, now) =>
@@ -134,7 +132,7 @@ export class EditorSessionService {
       id,
       draftId,
       embedOrigins: await this.needs.tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(this.needs.runtime.system, owner.organization),
+      branding: await pageLookOf(this.needs.runtime.actors, owner.organization),
     };
   }
 
@@ -167,9 +165,9 @@ export class EditorSessionService {
 
   /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
   async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
-    const { system, clock } = this.needs.runtime;
+    const { actors, clock } = this.needs.runtime;
     const { organizationId, application, isUser = false } = session;
-    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const organization = await actors.read(ORGANIZATION, organizationId);
     if (organization === undefined) return undefined;
     const role = isUser ? await this.#roleOf(application.id, session) : undefined;
     const mayEdit = isUser ? role !== undefined : hasLiveKey(organization.context, session, clock.now());
@@ -191,7 +189,7 @@ export class EditorSessionService {
     userId: string,
     { organizationId, createdAt }: EditorSessionContext,
   ): Promise<UserRole | undefined> {
-    const user = await this.needs.runtime.system.read({ kind: PORTAL_USER, id: userId });
+    const user = await this.needs.runtime.actors.read(PORTAL_USER, userId);
     const role = user && roleIn(user.context, organizationId);
     if (user === undefined || role === undefined || role === 'auditor') return undefined;
     // A user who is activated again does not find the sessions of before.

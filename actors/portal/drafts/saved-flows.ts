@@ -5,7 +5,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
-import { type ActorView, actorKind, defineActor } from '@sealwright/runtime';
+import { type ActorView, defineActor } from '@sealwright/runtime';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import {
   type NewSavedFlow,
@@ -29,12 +29,10 @@ import { parsedInput } from '../shared/parsed-input.ts';
 import { type RecordRuntime, Records } from '../shared/records.ts';
 import { withFieldValues, withRoles } from './flow-roles.ts';
 
-const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
-
 /** Characters of a flow as JSON. */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
-export const savedFlowDefinition = defineActor(SAVED_FLOW, {
+export const SAVED_FLOW = defineActor('saved-flow', {
   machine: savedFlowMachine,
   version: 1,
   rows: ({ id, context: { organizationId, creationDate, name } }) => [
@@ -53,7 +51,7 @@ export class SavedFlowService {
     private readonly creation: Pick<DocumentCreation, 'create'>,
   ) {
     this.#records = new Records(runtime, {
-      kind: SAVED_FLOW,
+      actor: SAVED_FLOW,
       notFound: 'DocumentFlowNotFound',
       list: { view: 'saved-flows', most: 1_000, items: 'flows' },
     });

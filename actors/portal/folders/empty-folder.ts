@@ -5,15 +5,10 @@
  * Source: docs/portal-values.md §16, and §19 `DeletedByFolder`.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type EffectHandler,
-  type Faults,
-  Retryable,
-} from '@sealwright/runtime';
+import { type Actor, type ActorStore, type Calls, type EffectHandler, Retryable } from '@sealwright/runtime';
 import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
 import type { EmptyFolderEffect, FolderGrant, FolderRemoval } from '../../../machines/portal/folder.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import '../../shared/document-faults.ts';
 import { FOLDER, foldersIn, MAX_FOLDER_DEPTH } from './folders.ts';
 
@@ -27,46 +22,45 @@ interface Content {
     folder: FolderId,
     limit: number,
   ) => Promise<readonly string[]>;
-  readonly kind: string;
+  readonly receiver: Actor;
   readonly event: { readonly type: string };
 }
 
 /** Waits until the removal is durable: deleted documents cannot be restored. */
 /**
  * @param documentsIn returns documents in the folder that are not deleted, at most `limit`
- * @param documentKind kind of the actors of documents; they know `MOVE` and `DELETE`
+ * @param documents they know `MOVE` and `DELETE`
  */
 export function emptyFolderHandler(
-  store: Pick<ActorStore, 'rows'>,
-  faults: Faults,
+  { actors, store, faults }: Pick<ServiceRuntime, 'actors' | 'store' | 'faults'>,
   documentsIn: (
     store: Pick<ActorStore, 'rows'>,
     organization: OrganizationId,
     folder: FolderId,
     limit: number,
   ) => Promise<readonly DocumentId[]>,
-  documentKind: string,
+  documents: Actor,
 ): EffectHandler<EmptyFolderEffect> {
   return {
     after: 'durable',
-    async run({ organizationId, ...removal }, { actor, signal }, { system }) {
+    async run({ organizationId, ...removal }, { actor, signal }) {
       const folder = actor.id as FolderId;
-      const destination = await openDestination(system, organizationId, removal);
+      const destination = await openDestination(actors, organizationId, removal);
       const content: readonly Content[] = [
         {
           list: (organization: OrganizationId, id: FolderId, limit: number) =>
             documentsIn(store, organization, id, limit),
-          kind: documentKind,
+          receiver: documents,
           event: documentEvent(removal, destination),
         },
         {
           list: (organization: OrganizationId, id: FolderId, limit: number) =>
             foldersIn(store, organization, id, limit),
-          kind: FOLDER,
-          event: folderEvent(removal, destination, await grantsOf(system, folder)),
+          receiver: FOLDER,
+          event: folderEvent(removal, destination, await grantsOf(actors, folder)),
         },
       ];
-      for (const { list, kind, event } of content) {
+      for (const { list, receiver, event } of content) {
         let notified = new Set<string>();
         for (;;) {
           const ids = await list(organizationId, folder, BATCH_SIZE);
@@ -75,7 +69,7 @@ export function emptyFolderHandler(
           if (ids.some((id) => notified.has(id)))
             throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
-          await Promise.all(ids.map((id) => system.send({ kind, id }, event)));
+          await Promise.all(ids.map((id) => actors.send(receiver, id, event)));
           await faults.at('portal.folder.some');
           notified = new Set(ids);
         }
@@ -87,25 +81,22 @@ export function emptyFolderHandler(
 
 /** The destination while it exists; content whose destination is removed gets no folder. */
 async function openDestination(
-  system: ActorSystem,
+  actors: Calls,
   organization: OrganizationId,
   { action, destination }: FolderRemoval,
 ): Promise<FolderId | null> {
   if (action === 'DeleteContent' || destination === null) return null;
-  const folder = await system.read({ kind: FOLDER, id: destination });
+  const folder = await actors.read(FOLDER, destination);
   const isOpen = folder?.state === 'Active' && folder.context.organizationId === organization;
   return isOpen ? destination : null;
 }
 
 /** Grants that count in a folder. */
-async function grantsOf(
-  system: Pick<ActorSystem, 'read'>,
-  folder: FolderId,
-): Promise<readonly FolderGrant[]> {
+async function grantsOf(actors: Pick<Calls, 'read'>, folder: FolderId): Promise<readonly FolderGrant[]> {
   let at: FolderId | null = folder;
   for (let depth = 0; at !== null && depth <= MAX_FOLDER_DEPTH; depth++) {
     const { grants = [], parentId = null }: { grants?: readonly FolderGrant[]; parentId?: FolderId | null } =
-      (await system.read({ kind: FOLDER, id: at }))?.context ?? {};
+      (await actors.read(FOLDER, at))?.context ?? {};
     if (grants.length > 0) return grants;
     at = parentId;
   }

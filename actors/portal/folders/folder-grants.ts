@@ -1,6 +1,6 @@
 /** Grants of folders: who has which right there. Source: docs/decisions/0288-rights-on-folders.md. */
 import { hash } from 'node:crypto';
-import { durable } from '@sealwright/runtime';
+import { accepted } from '@sealwright/runtime';
 import type {
   FolderGrantsView,
   GranteeView,
@@ -28,7 +28,7 @@ type Named = Pick<GranteeView, 'name' | 'email'>;
 
 export class FolderGrants {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store'>,
     private readonly users: Pick<UserDirectory, 'member' | 'members'>,
   ) {}
 
@@ -65,7 +65,7 @@ export class FolderGrants {
       by: callerName(tenant),
       ...(version != null && { replaced }),
     };
-    const changed = await durable(this.runtime.system.send({ kind: FOLDER, id }, message), () =>
+    const changed = await accepted(this.runtime.actors.send(FOLDER, id, message), () =>
       version == null ? folderNotFound(id) : new PortalRefusal('GrantsChanged'),
     );
     return this.#viewOf(organization, changed.context);
@@ -109,7 +109,7 @@ export class FolderGrants {
     const version = versionOf(own);
     let at = own.length === 0 ? folder.parentId : null;
     for (let depth = 0; at !== null && depth < MAX_FOLDER_DEPTH; depth++) {
-      const around = await this.runtime.system.read({ kind: FOLDER, id: at });
+      const around = await this.runtime.actors.read(FOLDER, at);
       if ((around?.context.grants ?? []).length > 0) return { grants, inheritedFrom: at, version };
       at = around?.context.parentId ?? null;
     }
@@ -126,14 +126,14 @@ export class FolderGrants {
       const user = userId && (await this.users.member(organization, userId));
       return user && { name: user.name, email: user.email };
     }
-    const group = await this.runtime.system.read({ kind: USER_GROUP, id });
+    const group = await this.runtime.actors.read(USER_GROUP, id);
     return group?.context.organizationId === organization
       ? { name: group.context.displayName, email: null }
       : undefined;
   }
 
   async #existing(tenant: Tenant, id: FolderId): Promise<FolderContext> {
-    const folder = await this.runtime.system.read({ kind: FOLDER, id });
+    const folder = await this.runtime.actors.read(FOLDER, id);
     if (folder?.state !== 'Active' || folder.context.organizationId !== tenant.organization.id)
       throw folderNotFound(id);
     return folder.context;

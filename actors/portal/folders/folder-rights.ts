@@ -49,7 +49,7 @@ export class FolderRightsDirectory {
   /** Raised by each step of a folder or a group: what was read before it is not kept. */
   #steps = 0;
 
-  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'store'>) {}
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store'>) {}
 
   /** Sees each committed step. */
   observe({ actor }: Step): void {
@@ -95,7 +95,7 @@ export class FolderRightsDirectory {
   }
 
   async #load(organization: OrganizationId): Promise<Tree> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const folders = new Map<string, FolderInTree>();
     for await (const rows of rowPieces(store, { view: FOLDER_TREE_VIEW, prefix: [organization] }))
       for (const { key, value } of rows) folders.set(String(key[1]), TREE_ROW.read(value));
@@ -103,7 +103,7 @@ export class FolderRightsDirectory {
     const groupIds = new Set(all.flatMap(({ type, id }) => (type === 'Group' ? [id] : [])));
     const groups = new Map<string, ReadonlySet<string>>();
     for (const id of groupIds) {
-      const group = await system.read({ kind: USER_GROUP, id });
+      const group = await actors.read(USER_GROUP, id);
       const isOwn = group?.context.organizationId === organization;
       groups.set(id, new Set(isOwn ? group.context.members : []));
     }

@@ -14,10 +14,8 @@ import { createHash } from 'node:crypto';
 import {
   type ActorStore,
   type ActorView,
-  actorKind,
+  accepted,
   defineActor,
-  durable,
-  durableIfAccepted,
   jsonType,
   type Row,
 } from '@sealwright/runtime';
@@ -38,8 +36,6 @@ import {
   reachesFolder,
 } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
-
-export const FOLDER = actorKind<typeof folderMachine>('folder');
 
 const ROOT = 'root';
 /** Root folders searched for a name that none holds: those made before folders held names. */
@@ -110,7 +106,7 @@ function folderNameKey(organization: OrganizationId, name: string): string {
   return `folder-name:${organization}:${createHash('sha256').update(name).digest('base64url')}`;
 }
 
-export const folderDefinition = defineActor(FOLDER, {
+export const FOLDER = defineActor('folder', {
   machine: folderMachine,
   version: 2,
   migrations: {
@@ -151,14 +147,14 @@ function listOf(organization: OrganizationId, inside?: string): ListOfRows {
     view: inside === undefined ? 'folders' : 'folders-in',
     prefix: inside === undefined ? [organization] : [organization, inside],
     counter: inside === undefined ? `folders/${organization}` : `folders-in/${organization}/${inside}`,
-    kind: FOLDER,
+    kind: FOLDER.kind,
     textOf: (row) => viewOfRow(row).name,
   };
 }
 
 export class Folders {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly lists: Pick<RowLists, 'page' | 'ids'>,
     private readonly waits: StepWaits,
   ) {}
@@ -178,7 +174,7 @@ export class Folders {
     if (parent !== null && (await this.find(organizationId, parent.id)) === undefined) {
       // Removed in the meantime, perhaps after its content was listed.
       const event = { type: 'REPARENT', parentId: null } as const;
-      await durableIfAccepted(this.runtime.system.send({ kind: FOLDER, id: view.id }, event));
+      await this.runtime.actors.send(FOLDER, view.id, event);
       return { ...view, parentId: null };
     }
     return view;
@@ -220,10 +216,10 @@ export class Folders {
     given: Pick<FolderContext, 'organizationId' | 'name' | 'parentId'>,
     holdsName: boolean,
   ): Promise<FolderView | undefined> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const id = ids.uuid() as FolderId;
     const context: FolderContext = { ...given, createdAt: clock.now(), ...(holdsName && { holdsName }) };
-    const made = await durable(system.create({ kind: FOLDER, id }, { ...context }), ({ reason }) =>
+    const made = await accepted(actors.create(FOLDER, id, { ...context }), ({ reason }) =>
       reason === 'taken' ? undefined : new PortalRefusal('ServiceBusy'),
     );
     return made && { id, name: given.name, parentId: given.parentId };
@@ -311,11 +307,15 @@ export class Folders {
     if (target !== null && (await this.#isInside(organization, target, folder.id)))
       throw badMember('DestinationFolderId', 'The destination is the folder itself or lies in it.');
     const by = principalOf(tenant);
-    const address = { kind: FOLDER, id: folder.id };
-    const end = this.waits.begin(address, ({ state }) => state === FOLDER_REMOVED, DELETION_TIMEOUT_MS);
+    const end = this.waits.begin(
+      FOLDER,
+      folder.id,
+      ({ state }) => state === FOLDER_REMOVED,
+      DELETION_TIMEOUT_MS,
+    );
     try {
       const event = { type: 'REMOVE', action, destination: target?.id ?? null, by } as const;
-      await durable(this.runtime.system.send(address, event), () => folderNotFound(folder.id));
+      await accepted(this.runtime.actors.send(FOLDER, folder.id, event), () => folderNotFound(folder.id));
       await end.actor;
     } finally {
       end.cancel();
@@ -333,7 +333,7 @@ export class Folders {
     id: string,
   ): Promise<(FolderContext & { readonly id: FolderId }) | undefined> {
     const folderId = parsePortalId('FolderId', id);
-    const actor = folderId && (await this.runtime.system.read({ kind: FOLDER, id: folderId }));
+    const actor = folderId && (await this.runtime.actors.read(FOLDER, folderId));
     if (!folderId || actor?.state !== 'Active') return undefined;
     const context = actor.context;
     return context.organizationId === organization ? { ...context, id: folderId } : undefined;

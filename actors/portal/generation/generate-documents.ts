@@ -5,7 +5,7 @@
  * Source: docs/portal-values.md §20.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { durableIfAccepted, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import { type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import {
   type GenerateDocumentsEffect,
@@ -17,6 +17,7 @@ import {
   type RefusedRow,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { finalErrors } from '../../shared/final-errors.ts';
 import { type DataRow, type DataTable, rowsOf } from '../../shared/generation-data.ts';
@@ -39,66 +40,70 @@ const ATTEMPTS = 5;
 const BATCH_SIZE = 4;
 
 export function generateDocumentsHandler(
-  blobs: Blobs,
-  pool: SigningPool,
-  uploads: Uploads,
-  creation: DocumentCreation,
+  { actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>,
+  {
+    blobs,
+    pool,
+    uploads,
+    creation,
+  }: {
+    readonly blobs: Blobs;
+    readonly pool: SigningPool;
+    readonly uploads: Uploads;
+    readonly creation: DocumentCreation;
+  },
 ): EffectHandler<GenerateDocumentsEffect> {
   const rowDocuments = new RowDocuments(blobs, pool, uploads, creation);
   return {
     after: 'durable',
     partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
     // A repetition finds what is made, so what may pass is waited for.
-    run: finalErrors(
-      async (_, { actor, signal }, { system, clock }): Promise<WithoutTime<GenerationMessage>> => {
-        const found = await system.read({ kind: GENERATION, id: actor.id });
-        if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
-        const context = found.context;
-        const refusals = new Refusals(context.refused?.length ?? 0, (message) =>
-          durableIfAccepted(system.send({ kind: GENERATION, id: actor.id }, message)),
-        );
-        try {
-          const { organization, data, source } = context;
-          // A generation of an earlier version may have hidden rows; later ones without the member have none.
-          const hiddenRows = context.skipHiddenRows === true ? 'skip' : 'read';
-          const wanted = { data, hiddenRows } as const;
-          const table = await readGenerationFiles(actor.id, organization.id, wanted, { pool, blobs });
-          const rows = rowsOf(table.columns, table.rows);
-          const isStopped = async () =>
-            (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
-          for (let from = 0; from < rows.length; from += BATCH_SIZE) {
-            if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
-            if (await isStopped()) {
-              await refusals.tell();
-              return { type: 'STOPPED' };
-            }
-            // Deleting a document may end an upload that it was made of.
-            await uploads.restoreAll(source?.uploads ?? []);
-            const batch = rows.slice(from, from + BATCH_SIZE);
-            await Promise.all(
-              batch.map(async (row, at) => {
-                const given = { generationId: actor.id, context, table, row, index: from + at };
-                const refused = await rowDocuments.create(given, clock.now());
-                if (refused !== undefined) refusals.add(refused);
-              }),
-            );
-            if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
-            if (refusals.count > MAX_REFUSED_ROWS) {
-              const message = `More than ${MAX_REFUSED_ROWS} rows were refused. Correct the table.`;
-              return { type: 'FAILED', code: 'LimitExceeded', message };
-            }
+    run: finalErrors(async (_, { actor, signal }): Promise<WithoutTime<GenerationMessage>> => {
+      const found = await actors.read(GENERATION, actor.id);
+      if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
+      const context = found.context;
+      const refusals = new Refusals(context.refused?.length ?? 0, (message) =>
+        actors.send(GENERATION, actor.id, message),
+      );
+      try {
+        const { organization, data, source } = context;
+        // A generation of an earlier version may have hidden rows; later ones without the member have none.
+        const hiddenRows = context.skipHiddenRows === true ? 'skip' : 'read';
+        const wanted = { data, hiddenRows } as const;
+        const table = await readGenerationFiles(actor.id, organization.id, wanted, { pool, blobs });
+        const rows = rowsOf(table.columns, table.rows);
+        const isStopped = async () => (await actors.read(GENERATION, actor.id))?.state !== 'Making';
+        for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+          if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
+          if (await isStopped()) {
+            await refusals.tell();
+            return { type: 'STOPPED' };
           }
-          await refusals.tell();
-          return { type: 'MADE' };
-        } catch (error) {
-          if (!(error instanceof PortalRefusal)) throw error;
-          if (error.code === 'ServiceBusy') throw new Retryable('busy', error.message);
-          await refusals.tell();
-          return { type: 'FAILED', code: error.code, message: error.message };
+          // Deleting a document may end an upload that it was made of.
+          await uploads.restoreAll(source?.uploads ?? []);
+          const batch = rows.slice(from, from + BATCH_SIZE);
+          await Promise.all(
+            batch.map(async (row, at) => {
+              const given = { generationId: actor.id, context, table, row, index: from + at };
+              const refused = await rowDocuments.create(given, clock.now());
+              if (refused !== undefined) refusals.add(refused);
+            }),
+          );
+          if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
+          if (refusals.count > MAX_REFUSED_ROWS) {
+            const message = `More than ${MAX_REFUSED_ROWS} rows were refused. Correct the table.`;
+            return { type: 'FAILED', code: 'LimitExceeded', message };
+          }
         }
-      },
-      ATTEMPTS,
-    ),
+        await refusals.tell();
+        return { type: 'MADE' };
+      } catch (error) {
+        if (!(error instanceof PortalRefusal)) throw error;
+        if (error.code === 'ServiceBusy') throw new Retryable('busy', error.message);
+        await refusals.tell();
+        return { type: 'FAILED', code: error.code, message: error.message };
+      }
+    }, ATTEMPTS),
     failed: (_, { code, message }) => ({ type: 'FAILED', code, message }),
   };
 }

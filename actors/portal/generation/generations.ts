@@ -7,7 +7,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type {
@@ -43,8 +43,6 @@ import { type GenerationReaders, readGenerationFiles } from './generation-files.
 import type { TemplateInUse } from './template-request.ts';
 import { assertColumns, columnsFor, requestOfRow, type TemplateColumn } from './template-rows.ts';
 
-export const GENERATION = actorKind<typeof generationMachine>('generation');
-
 /** Bytes of the table. */
 const MAX_TABLE = 8 * 1024 * 1024;
 /** Maximum bytes of the template, and characters of a filled one: layout takes about 4 ms per page. */
@@ -74,7 +72,7 @@ function generationRows({ id, context }: StoredGeneration): readonly Row[] {
     : [{ view: OF_TEMPLATE, key: [organization.id, source.id, createdAt, id], value: 0 }];
 }
 
-export const generationDefinition = defineActor(GENERATION, {
+export const GENERATION = defineActor('generation', {
   machine: generationMachine,
   version: 2,
   migrations: {
@@ -127,7 +125,7 @@ export class Generations {
     private readonly creation: DocumentCreation,
   ) {
     this.#records = new Records(runtime, {
-      kind: GENERATION,
+      actor: GENERATION,
       notFound: 'DocumentGenerationNotFound',
       folderOf: ({ folderId }) => folderId,
     });

@@ -6,7 +6,7 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
-import { type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { GenerationView } from '../../../contracts/portal/kept-requests/generations.ts';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type {
@@ -46,14 +46,12 @@ import { requestOfDocument } from './document-template.ts';
 import type { Generations, TablePreview } from './generations.ts';
 import { rolesOf, type TemplateInUse, withPeople, withProperties, withStandIns } from './template-request.ts';
 
-const TEMPLATE = actorKind<typeof templateMachine>('template');
-
 /** Characters of one version as JSON. */
 const MAX_CONTENT_LENGTH = 256 * 1024;
 
 type StoredTemplate = ActorView<TemplateContext>;
 
-export const templateDefinition = defineActor(TEMPLATE, {
+export const TEMPLATE = defineActor('template', {
   machine: templateMachine,
   version: 2,
   migrations: {
@@ -112,7 +110,7 @@ export class Templates {
     },
   ) {
     this.#records = new Records(needs.runtime, {
-      kind: TEMPLATE,
+      actor: TEMPLATE,
       notFound: 'TemplateNotFound',
       list: { view: 'templates', most: 1_000, items: 'templates' },
       folderOf: ({ versions }) => folderNamed(versions.at(-1)?.document),

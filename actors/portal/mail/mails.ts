@@ -6,12 +6,10 @@
  * counters `mails/<state>`.
  */
 import {
-  type ActorSystem,
   type ActorView,
-  actorKind,
+  accepted,
+  type Calls,
   defineActor,
-  durable,
-  durableIfAccepted,
   type EffectHandler,
   Fatal,
   Retryable,
@@ -38,23 +36,26 @@ import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { Tenant } from '../api/callers.ts';
-import { documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import type { Mailer } from './mail-port.ts';
 
 /** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
-export function reportMailHandler(): EffectHandler<ReportMailEffect> {
+export function reportMailHandler({
+  actors,
+}: Pick<ServiceRuntime, 'actors'>): EffectHandler<ReportMailEffect> {
   return {
     after: 'durable',
-    async run({ content, isDelivered, answer }, { key }, { system }) {
+    async run({ content, isDelivered, answer }, { key }) {
       if (content.about === 'sign-in') return null;
       const items =
         content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
       const { name, email } = content.to;
       const message = content.about === 'pending-list' ? undefined : content.message;
       for (const [index, { document, flowActionId, userId }] of items.entries()) {
-        const sent = system.send(
-          documentAddress(document.id),
+        const sent = actors.send(
+          DOCUMENT,
+          document.id,
           {
             type: 'RECORD',
             action: actionOf(content.about, isDelivered, message !== undefined),
@@ -65,7 +66,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
           },
           { id: `${key}/${index}` },
         );
-        await durable(sent, ({ reason }) =>
+        await accepted(sent, ({ reason }) =>
           reason === 'stopped'
             ? new Retryable('document.stopped', `The document ${document.id} takes no messages.`)
             : undefined,
@@ -95,14 +96,17 @@ interface CreateMailEffect {
  * Creates one mail actor per notice of a document; each is sent and retried on its own. Needs no step, since a repetition does no harm: each mail has an id of its own. Waits until the step is durable: a
  * power cut must not undo a step that a mail reports.
  */
-export function createMailHandler(): EffectHandler<CreateMailEffect> {
+export function createMailHandler({
+  actors,
+  clock,
+}: Pick<ServiceRuntime, 'actors' | 'clock'>): EffectHandler<CreateMailEffect> {
   return {
     after: 'durable',
-    async run({ notices }, { key }, { system, clock }) {
+    async run({ notices }, { key }) {
       const at = clock.now();
       await Promise.all(
         notices.map((content, index) =>
-          createMail(system, derivedId('notice', key, index), {
+          createMail(actors, derivedId('notice', key, index), {
             organizationId: content.document.organizationId,
             content,
             at,
@@ -113,8 +117,6 @@ export function createMailHandler(): EffectHandler<CreateMailEffect> {
     },
   };
 }
-
-export const MAIL = actorKind<typeof mailMachine>('mail');
 
 /** Number of mails, the newest, that a search looks at: each is a file to read. */
 const MAX_SEARCHED = 500;
@@ -160,7 +162,7 @@ function rowsOfVersion2(mail: ActorView<MailContext>): readonly Row[] {
   return mailRows(mail).filter(({ view, key }) => view !== 'messages' || key[1] !== ALL_PHONES);
 }
 
-export const mailDefinition = defineActor(MAIL, {
+export const MAIL = defineActor('mail', {
   machine: mailMachine,
   version: 3,
   migrations: {
@@ -208,8 +210,8 @@ export async function isAmongFirst(
 }
 
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */
-export async function createMail(system: ActorSystem, id: string, input: MailInput): Promise<void> {
-  await durable(system.create({ kind: MAIL, id }, input), ({ reason }) =>
+export async function createMail(actors: Calls, id: string, input: MailInput): Promise<void> {
+  await accepted(actors.create(MAIL, id, input), ({ reason }) =>
     reason === 'exists' ? undefined : new Fatal('internal', `The mail was refused: ${reason}.`),
   );
 }
@@ -255,7 +257,7 @@ export class Mails {
   readonly sendTest: TestMailSender;
 
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
     sendTest: TestMailSender,
     private readonly indexes?: SparseIndexes,
@@ -265,8 +267,8 @@ export class Mails {
 
   /** One mail that is about no event of a document, such as a list of what is pending. */
   async create(organizationId: OrganizationId, content: MailContent): Promise<void> {
-    const { system, clock, ids } = this.runtime;
-    await createMail(system, ids.uuid(), { organizationId, content, at: clock.now() });
+    const { actors, clock, ids } = this.runtime;
+    await createMail(actors, ids.uuid(), { organizationId, content, at: clock.now() });
   }
 
   /** Oldest first; empty for documents of other organizations. */
@@ -288,14 +290,14 @@ export class Mails {
     const offset = query.offset * limit;
     if (offset >= totalCount) return { items: [], totalCount };
     const range = status === undefined ? { view: 'mails' } : { view: MAILS_BY_STATE, prefix: [status] };
-    const part = { ...range, kind: MAIL, newestFirst: true, offset, limit, total: totalCount };
+    const part = { ...range, kind: MAIL.kind, newestFirst: true, offset, limit, total: totalCount };
     const rows = await rowsAt(store, part, this.indexes);
     return { items: await this.#views(rows.map(({ value }) => String(value))), totalCount };
   }
 
   /** With its last tries, oldest first. Texts, links and codes are not kept. Refusals: `MailNotFound`. */
   async get(id: string): Promise<MailDetail> {
-    const actor = await this.runtime.system.read({ kind: MAIL, id }).catch((error) => {
+    const actor = await this.runtime.actors.read(MAIL, id).catch((error) => {
       // An id from an address of the API, which no actor can have: it is longer than a key.
       if (error.code === 'actor.address-malformed') return undefined;
       throw error;
@@ -348,7 +350,7 @@ export class Mails {
   async sendNow(id: string, operator?: string): Promise<void> {
     await this.get(id);
     const event = { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) } as const;
-    if (await durableIfAccepted(this.runtime.system.send({ kind: MAIL, id }, event))) return;
+    if ((await this.runtime.actors.send(MAIL, id, event)).accepted) return;
     const { status } = await this.get(id);
     // It is being sent already.
     if (status === 'Queued') return;
@@ -364,14 +366,13 @@ export class Mails {
     since: Millis,
     operator?: string,
   ): Promise<{ readonly count: number; readonly complete: boolean }> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const event = { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) } as const;
     const sendAgain = async (id: string) => {
-      const address = { kind: MAIL, id };
-      const mail = await system.read(address);
+      const mail = await actors.read(MAIL, id);
       if (mail?.state !== 'Failed' || isUrgent(mail.context.content.about)) return false;
       if ((mail.context.endedAt ?? 0) < since) return false;
-      return (await durableIfAccepted(system.send(address, event))) !== undefined;
+      return (await actors.send(MAIL, id, event)).accepted;
     };
     const prefix = ['Failed'];
     // All of them are read: rows have the time of creation, and a mail may have failed weeks later.
@@ -389,7 +390,7 @@ export class Mails {
   }
 
   async #views(ids: readonly string[]): Promise<readonly Mail[]> {
-    const actors = await Promise.all(ids.map((id) => this.runtime.system.read({ kind: MAIL, id })));
+    const actors = await Promise.all(ids.map((id) => this.runtime.actors.read(MAIL, id)));
     return actors.filter((actor) => actor !== undefined).map(view);
   }
 }

@@ -1,6 +1,7 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
 import {
   type ActorStore,
+  type Calls,
   describeFailure,
   type EffectHandler,
   Fatal,
@@ -124,7 +125,9 @@ export function sendMailHandler({
   sender,
   clock,
   trouble,
+  actors,
 }: {
+  readonly actors: Pick<Calls, 'read'>;
   readonly store: Pick<ActorStore, 'rows'>;
   readonly mailer: Mailer;
   readonly caller: WebhookCaller;
@@ -146,8 +149,8 @@ export function sendMailHandler({
       perPartition: CONCURRENCY_PER_ORGANIZATION,
       partitionOf: ({ lane }) => lane,
     },
-    async run(_, { actor, signal }, { system }): Promise<Outcome> {
-      const mail = await system.read({ kind: MAIL, id: actor.id });
+    async run(_, { actor, signal }): Promise<Outcome> {
+      const mail = await actors.read(MAIL, actor.id);
       if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
       try {
         const organization = await profileOf(mail.context.organizationId);

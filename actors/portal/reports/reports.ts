@@ -7,9 +7,8 @@ import '../../shared/document-faults.ts';
 import { rm } from 'node:fs/promises';
 import {
   type ActorStore,
-  actorKind,
+  accepted,
   defineActor,
-  durable,
   type EffectHandler,
   type Faults,
   Retryable,
@@ -76,8 +75,6 @@ function lineOf(facts: CreatedDocumentRow): ReportLine {
   return [id, name, organizationName, createdBy, creationDate, updateDate, status, isEnvelope, signatures];
 }
 
-const REPORT = actorKind<typeof reportMachine>('report');
-
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 /** Maximum wait for a report in progress, milliseconds; then the client asks again. */
 const REPORT_TIMEOUT_MS = 5 * 60_000;
@@ -85,7 +82,7 @@ const REPORT_TIMEOUT_MS = 5 * 60_000;
 const MAX_IN_PROGRESS = 32;
 const IN_PROGRESS_STATUS = 'reports-making';
 
-export const reportDefinition = defineActor(REPORT, {
+export const REPORT = defineActor('report', {
   machine: reportMachine,
   version: 1,
   counters: ({ state, context }): { readonly [name: string]: number } => {
@@ -100,7 +97,7 @@ export const reportDefinition = defineActor(REPORT, {
 
 export class Reports {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly blobs: Blobs,
     private readonly tickets: Tickets,
     private readonly waits: StepWaits,
@@ -108,7 +105,7 @@ export class Reports {
 
   /** Refusals: `BadRequest` for an end before the start, `TooManyRequests`. */
   async documents(range: ReportRange): Promise<{ readonly location: string }> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     checkRange(range);
     if ((await countOf(store, IN_PROGRESS_STATUS)) >= MAX_IN_PROGRESS) {
       throw new PortalRefusal('TooManyRequests', `${MAX_IN_PROGRESS} reports are being made.`, {
@@ -118,8 +115,8 @@ export class Reports {
     const id = ids.uuid();
     const at = clock.now();
     const { from, to } = range;
-    await durable(
-      system.create({ kind: REPORT, id }, { from, to, createdAt: at }),
+    await accepted(
+      actors.create(REPORT, id, { from, to, createdAt: at }),
       () => new PortalRefusal('ServiceBusy'),
     );
     return { location: `/api/reports/${id}?access_ticket=${this.tickets.issue('report', [id], at)}` };
@@ -147,7 +144,7 @@ export class Reports {
   /** Returns the report once it is complete or failed, or its current state after the timeout. */
   async #finished(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
     const isMade = ({ state }: { readonly state: string }) => state !== 'Making';
-    const end = this.waits.begin({ kind: REPORT, id }, isMade, REPORT_TIMEOUT_MS);
+    const end = this.waits.begin(REPORT, id, isMade, REPORT_TIMEOUT_MS);
     try {
       const report = await this.#read(id);
       return isMade(report) ? report : ((await end.actor) ?? (await this.#read(id)));
@@ -157,7 +154,7 @@ export class Reports {
   }
 
   async #read(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
-    const actor = await this.runtime.system.read({ kind: REPORT, id });
+    const actor = await this.runtime.actors.read(REPORT, id);
     if (actor === undefined) throw new PortalRefusal('NotFound');
     return { state: actor.state, context: actor.context };
   }

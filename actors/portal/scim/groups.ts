@@ -7,7 +7,7 @@
  * Source: docs/decisions/0278-provisioning.md.
  */
 import { hash } from 'node:crypto';
-import { type ActorView, actorKind, defineActor, durableIfAccepted, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { accessOf } from '../../../machines/portal/portal-user.ts';
 import {
@@ -20,7 +20,6 @@ import {
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { PORTAL_USER } from '../tenants/users.ts';
 
-export const USER_GROUP = actorKind<typeof userGroupMachine>('user-group');
 export const GROUP_VIEW = 'user-groups';
 const UNSETTLED_VIEW = 'unsettled-groups';
 /** Records of users changed at a time. */
@@ -37,7 +36,7 @@ export function groupName(organization: string, displayName: string): string {
   return `user-group:${organization}:${hash('sha256', foldedGroupName(displayName), 'base64url')}`;
 }
 
-export const userGroupDefinition = defineActor(USER_GROUP, {
+export const USER_GROUP = defineActor('user-group', {
   machine: userGroupMachine,
   version: 1,
   ends: ({ state }) => state === GROUP_REMOVED,
@@ -49,15 +48,15 @@ export const userGroupDefinition = defineActor(USER_GROUP, {
   counters: ({ context }) => ({ [groupCounter(context.organizationId)]: 1 }),
 });
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>;
 
 /** Gives the users whose role a change of the group affects their role. A crash in between leaves the rest to the next start. */
-export async function settleGroup({ system, store }: Runtime, id: string): Promise<void> {
-  const group = await system.read({ kind: USER_GROUP, id });
+export async function settleGroup({ actors, store }: Runtime, id: string): Promise<void> {
+  const group = await actors.read(USER_GROUP, id);
   if (group === undefined) return;
   const { organizationId, unsettled, revision } = group.context;
   if (unsettled.length === 0) return;
-  let givers = await groupsWithRoles({ system, store }, organizationId);
+  let givers = await groupsWithRoles({ actors, store }, organizationId);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     for (let from = 0; from < unsettled.length; from += BATCH)
       await Promise.all(
@@ -71,14 +70,13 @@ export async function settleGroup({ system, store }: Runtime, id: string): Promi
             userId,
             by: 'the identity service',
           } as const;
-          const user = { kind: PORTAL_USER, id: userId } as const;
-          return durableIfAccepted(system.send(user, grant));
+          return actors.send(PORTAL_USER, userId, grant);
         }),
       );
     // What a group gave that has changed meanwhile may have been granted after what it gives now.
-    const now = await groupsWithRoles({ system, store }, organizationId);
+    const now = await groupsWithRoles({ actors, store }, organizationId);
     if (now.every(({ version }, place) => version === givers[place]?.version)) {
-      await durableIfAccepted(system.send({ kind: USER_GROUP, id }, { type: 'SETTLED', revision }));
+      await actors.send(USER_GROUP, id, { type: 'SETTLED', revision });
       return;
     }
     givers = now;
@@ -93,13 +91,13 @@ export async function settleGroups(runtime: Runtime): Promise<void> {
 
 /** In the order of the roles. */
 async function groupsWithRoles(
-  { system, store }: Pick<Runtime, 'system' | 'store'>,
+  { actors, store }: Pick<Runtime, 'actors' | 'store'>,
   organization: OrganizationId,
 ) {
   const found = await Promise.all(
     GROUP_ROLES.map(async ({ group, role }) => {
       const holder = await store.holder(groupName(organization, group));
-      const actor = holder && (await system.read({ kind: USER_GROUP, id: holder.id }));
+      const actor = holder && (await actors.read(USER_GROUP, holder.id));
       const version = actor && `${actor.id} ${actor.context.revision}`;
       return { role, version, members: new Set(actor?.context.members) };
     }),

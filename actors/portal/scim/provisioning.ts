@@ -4,7 +4,7 @@
  *
  * Source: RFC 7643, RFC 7644; docs/decisions/0278-provisioning.md.
  */
-import { type ActorView, durable, type Refused } from '@sealwright/runtime';
+import { type ActorView, accepted, type Refused } from '@sealwright/runtime';
 import type { UserProfile } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -73,7 +73,7 @@ interface Query {
   readonly count: number;
 }
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>;
 
 export class Provisioning {
   constructor(
@@ -150,7 +150,7 @@ export class Provisioning {
     if (members !== undefined) await this.#storeGroup(organization, found, rest);
     // Members of before, whose change did not come to its end.
     else await settleGroup(this.runtime, found.id);
-    await durable(this.runtime.system.send({ kind: USER_GROUP, id: found.id }, { type: 'REMOVE' }), stale);
+    await accepted(this.runtime.actors.send(USER_GROUP, found.id, { type: 'REMOVE' }), stale);
   }
 
   #change(
@@ -169,11 +169,11 @@ export class Provisioning {
   }
 
   async #createUser(organization: OrganizationId, attributes: ScimObject): Promise<ScimResource> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     const asked = profileOf(attributes);
     await this.#requireFreeName(organization, attributes, undefined);
     const holder = await store.holder(emailName(asked.email));
-    const existing = holder && (await system.read({ kind: PORTAL_USER, id: holder.id }));
+    const existing = holder && (await actors.read(PORTAL_USER, holder.id));
     const membership = existing && membershipIn(existing.context, organization);
     if (membership?.provisioned !== undefined) throw taken('emails');
     if (membership === undefined && (existing?.context.memberships.length ?? 0) >= MAX_MEMBERSHIPS)
@@ -191,7 +191,7 @@ export class Provisioning {
     const provisioned = { resource, active, access: NO_ACCESS, revision: 1, changedAt: createdAt };
     const first = { organizationId: organization, accessProfile: NO_ACCESS, profile, provisioned };
     const person = { ...profile, subject: null, createdAt, memberships: [first] };
-    const made = await durable(system.create({ kind: PORTAL_USER, id }, person), refusedUser);
+    const made = await accepted(actors.create(PORTAL_USER, id, person), refusedUser);
     return userResource(organization, made);
   }
 
@@ -200,11 +200,11 @@ export class Provisioning {
     { id, revision, attributes: before }: ScimResource,
     attributes: ScimObject,
   ): Promise<ScimResource> {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const asked = profileOf(attributes);
     if (!sameText(before['userName'], String(attributes['userName'])))
       await this.#requireFreeName(organization, attributes, id);
-    const person = await system.read({ kind: PORTAL_USER, id });
+    const person = await actors.read(PORTAL_USER, id);
     // An address that others share stays, also where an administrator of the instance has changed it since.
     const isShared = person !== undefined && !belongsOnlyTo(person.context, organization);
     const profile = isShared ? { ...asked, email: person.context.email } : asked;
@@ -222,8 +222,8 @@ export class Provisioning {
     id: string,
     message: Omit<ReturnType<typeof messageOf>, 'revision'> & { readonly revision: number | null },
   ) {
-    const sent = this.runtime.system.send({ kind: PORTAL_USER, id }, { ...message, userId: id });
-    return durable(sent, refusedUser);
+    const sent = this.runtime.actors.send(PORTAL_USER, id, { ...message, userId: id });
+    return accepted(sent, refusedUser);
   }
 
   /** The name of one user may be the address of another, who has no name of the identity service yet. */
@@ -238,14 +238,14 @@ export class Provisioning {
   }
 
   async #removeUser(organization: OrganizationId, id: string): Promise<void> {
-    const { system } = this.runtime;
-    const user = await system.read({ kind: PORTAL_USER, id });
+    const { actors } = this.runtime;
+    const user = await actors.read(PORTAL_USER, id);
     if (user === undefined) return;
     const event = belongsOnlyTo(user.context, organization)
       ? ({ type: 'REMOVE' } as const)
       : ({ type: 'LEAVE', organizationId: organization, userId: id } as const);
     if (event.type === 'REMOVE') await recordRemoval(this.runtime, id, user.context, BY);
-    await durable(system.send({ kind: PORTAL_USER, id }, { ...event, by: BY }), stale);
+    await accepted(actors.send(PORTAL_USER, id, { ...event, by: BY }), stale);
   }
 
   async #leaveGroups(organization: OrganizationId, userId: string): Promise<void> {
@@ -259,13 +259,13 @@ export class Provisioning {
   }
 
   async #createGroup(organization: OrganizationId, attributes: ScimObject): Promise<ScimResource> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     if ((await countOf(store, groupCounter(organization))) >= MAX_GROUPS)
       throw invalid('tooMany', `An organization has at most ${MAX_GROUPS} groups.`);
     const description = await this.#groupOf(organization, attributes, new Set());
     const context = { organizationId: organization, createdAt: clock.now(), ...description };
     const id = ids.uuid();
-    const made = await durable(system.create({ kind: USER_GROUP, id }, context), () => taken('displayName'));
+    const made = await accepted(actors.create(USER_GROUP, id, context), () => taken('displayName'));
     await settleGroup(this.runtime, id);
     return groupResource(made);
   }
@@ -276,11 +276,8 @@ export class Provisioning {
     attributes: ScimObject,
   ): Promise<ScimResource> {
     const description = await this.#groupOf(organization, attributes, new Set(memberIds(before)));
-    const changed = await durable(
-      this.runtime.system.send(
-        { kind: USER_GROUP, id },
-        { type: 'CHANGE', revision, by: BY, ...description },
-      ),
+    const changed = await accepted(
+      this.runtime.actors.send(USER_GROUP, id, { type: 'CHANGE', revision, by: BY, ...description }),
       ({ reason }) => (reason === 'taken' ? taken('displayName') : new Stale()),
     );
     await settleGroup(this.runtime, id);
@@ -305,14 +302,14 @@ export class Provisioning {
     type: ResourceType,
     given: string,
   ): Promise<ScimResource | undefined> {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const id = parsePortalId('UserId', given);
     if (id === undefined) return undefined;
     if (type === USER) {
-      const user = await system.read({ kind: PORTAL_USER, id });
+      const user = await actors.read(PORTAL_USER, id);
       return user && membershipIn(user.context, organization) && userResource(organization, user);
     }
-    const group = await system.read({ kind: USER_GROUP, id });
+    const group = await actors.read(USER_GROUP, id);
     return group?.context.organizationId === organization ? groupResource(group) : undefined;
   }
 
@@ -326,7 +323,7 @@ export class Provisioning {
     const counterOf = type === USER ? memberCounter : groupCounter;
     const total = await countOf(store, counterOf(organization));
     if (count === 0 || skip >= total) return { resources: [], total };
-    const kind = type === USER ? PORTAL_USER : USER_GROUP;
+    const { kind } = type === USER ? PORTAL_USER : USER_GROUP;
     const list = { view: viewOf(type), kind, prefix: [organization], total };
     const part = { ...list, newestFirst: false, offset: skip, limit: count };
     const rows = await rowsAt(store, part, this.indexes);

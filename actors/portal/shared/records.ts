@@ -3,14 +3,13 @@
  * and for marks. Each is one actor, whose context names its organization.
  */
 import {
-  type ActorView,
-  type CommittedActor,
-  type ContextOf,
-  durable,
-  type InputOf,
-  type MessageOf,
+  type Actor,
+  accepted,
+  type CreateInput,
+  type EventOf,
   type Refused,
   type Row,
+  type View,
 } from '@sealwright/runtime';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
@@ -22,11 +21,11 @@ import { principalOf, type Tenant } from '../api/callers.ts';
 import { derivedId } from './effect-ids.ts';
 import { assertMayChange, reachesFolder } from './folder-access.ts';
 
-export type RecordRuntime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
+export type RecordRuntime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>;
 
 /** Properties in which kinds of records differ. */
-export interface RecordKind<Kind extends string> {
-  readonly kind: Kind;
+export interface RecordKind<Kind extends Actor> {
+  readonly actor: Kind;
   /** Code of an id that names no record of the organization. */
   readonly notFound: PortalRefusalCode;
   /**
@@ -37,9 +36,9 @@ export interface RecordKind<Kind extends string> {
   /** Refusal of a message that the state of the record does not accept. @default `ServiceBusy` */
   readonly notAccepted?: { readonly code: PortalRefusalCode; readonly message: string };
   /** True for a record that counts as removed although its actor has not ended. @default never */
-  readonly isOver?: (actor: ActorView<ContextOf<Kind>>, now: Millis) => boolean;
+  readonly isOver?: (actor: View<Kind>, now: Millis) => boolean;
   /** Folder that a record names, null = none; also `folderId` of its row. Who must not know it knows no such record. @default none */
-  readonly folderOf?: (context: ContextOf<Kind>) => string | null;
+  readonly folderOf?: (context: View<Kind>['context']) => string | null;
 }
 
 /** The folder that a kept creation request names; null = none. Names of members are in any case, and the last one counts. */
@@ -60,7 +59,7 @@ export function busyUnlessMade({ reason }: Refused): PortalRefusal | undefined {
   return reason === 'exists' ? undefined : new PortalRefusal('ServiceBusy');
 }
 
-export class Records<Kind extends string> {
+export class Records<Kind extends Actor> {
   constructor(
     private readonly runtime: RecordRuntime,
     private readonly kind: RecordKind<Kind>,
@@ -110,18 +109,18 @@ export class Records<Kind extends string> {
   async create(
     { organization }: Tenant,
     seed: string | undefined,
-    make: (id: string) => InputOf<Kind> | Promise<InputOf<Kind>>,
-  ): Promise<ActorView<ContextOf<Kind>>> {
-    const { system, ids } = this.runtime;
-    const { kind } = this.kind;
-    const address = { kind, id: seed === undefined ? ids.uuid() : derivedId(kind, seed) };
-    const find = async () => (seed === undefined ? undefined : await system.read(address));
+    make: (id: string) => CreateInput<Kind>[0] | Promise<CreateInput<Kind>[0]>,
+  ): Promise<View<Kind>> {
+    const { actors, ids } = this.runtime;
+    const { actor: kind } = this.kind;
+    const id = seed === undefined ? ids.uuid() : derivedId(kind.kind, seed);
+    const find = async () => (seed === undefined ? undefined : await actors.read(kind, id));
     const made = await find();
     if (made !== undefined) return made;
-    let input: InputOf<Kind>;
+    let input: CreateInput<Kind>[0];
     try {
       await this.#assertRoom(organization.id);
-      input = await make(address.id);
+      input = await make(id);
     } catch (error) {
       // The same request may have made it on another node meanwhile, for example as the last one below a limit.
       const existing = error instanceof PortalRefusal ? await find() : undefined;
@@ -129,7 +128,11 @@ export class Records<Kind extends string> {
       return existing;
     }
     // The same request may be executed on another node.
-    const created = (await durable(system.create(address, input), busyUnlessMade)) ?? (await find());
+    const created =
+      (await accepted(
+        actors.create(kind, id, ...([input] as readonly unknown[] as CreateInput<Kind>)),
+        busyUnlessMade,
+      )) ?? (await find());
     if (created === undefined) throw new PortalRefusal('ServiceBusy');
     return created;
   }
@@ -148,35 +151,35 @@ export class Records<Kind extends string> {
   }
 
   /** The record of an id that a client sent, of any organization; undefined: none, or it is over. */
-  async read(given: string): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
-    const { kind, isOver } = this.kind;
+  async read(given: string): Promise<View<Kind> | undefined> {
+    const { actor: kind, isOver } = this.kind;
     // Ids of records have the form of document ids.
     const id = parsePortalId('DocumentId', given);
-    const actor = id && (await this.runtime.system.read({ kind, id }));
+    const actor = id && (await this.runtime.actors.read(kind, id));
     return actor && isOver?.(actor, this.runtime.clock.now()) !== true ? actor : undefined;
   }
 
   /** The record of an id that a client sent; undefined also for one of another organization. */
-  async find(organization: string, id: string): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
+  async find(organization: string, id: string): Promise<View<Kind> | undefined> {
     const actor = await this.read(id);
     const context: { readonly organizationId?: string; readonly organization?: { readonly id: string } } =
       actor?.context ?? {};
     return (context.organizationId ?? context.organization?.id) === organization ? actor : undefined;
   }
 
-  async existing(tenant: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
+  async existing(tenant: Tenant, id: string): Promise<View<Kind>> {
     const actor = await this.find(tenant.organization.id, id);
     if (actor === undefined || !this.knows(tenant, actor)) throw new PortalRefusal(this.kind.notFound);
     return actor;
   }
 
   /** True unless the record names a folder that the caller must not know. */
-  knows(tenant: Tenant, { context }: Pick<ActorView<ContextOf<Kind>>, 'context'>): boolean {
+  knows(tenant: Tenant, { context }: Pick<View<Kind>, 'context'>): boolean {
     return isKnown(tenant, this.kind.folderOf?.(context) ?? null);
   }
 
   /** As `existing`. Refusals: also `Forbidden`, where rights on the folder of the record do not permit a change. */
-  async toChange(tenant: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
+  async toChange(tenant: Tenant, id: string): Promise<View<Kind>> {
     const actor = await this.existing(tenant, id);
     const folderId = this.kind.folderOf?.(actor.context) ?? null;
     const { createdBy }: { readonly createdBy?: { readonly id: string } } = actor.context ?? {};
@@ -185,9 +188,9 @@ export class Records<Kind extends string> {
   }
 
   /** Changes a record of the organization, durably, and returns it. */
-  async change(tenant: Tenant, given: string, message: MessageOf<Kind>): Promise<ActorView<ContextOf<Kind>>> {
+  async change(tenant: Tenant, given: string, message: EventOf<Kind>): Promise<View<Kind>> {
     const { id } = await this.existing(tenant, given);
-    return durable(this.runtime.system.send({ kind: this.kind.kind, id }, message), (refused) =>
+    return accepted(this.runtime.actors.send(this.kind.actor, id, message), (refused) =>
       this.refusalOf(refused),
     );
   }
@@ -207,9 +210,9 @@ export class Records<Kind extends string> {
    */
   send(
     id: string,
-    message: MessageOf<Kind>,
+    message: EventOf<Kind>,
     refusal: (refused: Refused) => Error | undefined = () => undefined,
-  ): Promise<ActorView<ContextOf<Kind>> | undefined> {
-    return durable(this.runtime.system.send({ kind: this.kind.kind, id }, message), refusal);
+  ): Promise<View<Kind> | undefined> {
+    return accepted(this.runtime.actors.send(this.kind.actor, id, message), refusal);
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import {
-  type ActorSystem,
+  type Calls,
   type Clock,
   describeFailure,
   type EffectAttempt,
@@ -37,7 +37,7 @@ import '../../shared/document-faults.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { markTexts } from '../../shared/rendition/rendition-texts.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
-import { documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT, documentAddress } from '../document-records/document-index.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
 import { signatureContent, signaturesToRebuild } from './signature-content.ts';
@@ -60,7 +60,7 @@ export interface ApplySignatureDependencies {
   /** `Portal:NotifyParticipants:Concluded`. */
   readonly tellParticipants: boolean;
   /** Reads the document, for what its earlier signatures show. */
-  readonly system: Pick<ActorSystem, 'read'>;
+  readonly actors: Pick<Calls, 'read'>;
 }
 
 /** Permanent failures of a participant's signature value: it does not match, or the file has changed. */
@@ -152,7 +152,7 @@ async function put(
   dependencies: ApplySignatureDependencies,
   ifQuick = false,
 ): Promise<DocumentRequest> {
-  const { pool, blobs, clock, sealProfile: profile, certificates, languageOf, system } = dependencies;
+  const { pool, blobs, clock, sealProfile: profile, certificates, languageOf, actors } = dependencies;
   const { signature, document, conclude } = effect;
   const { id } = signature;
   const output = blobs.temporaryPath();
@@ -190,7 +190,7 @@ async function put(
   }
   await certificates.check(profile);
   const language = await languageOf(document.organizationId);
-  const found = (await system.read(documentAddress(actor.id as DocumentId)))?.context;
+  const found = (await actors.read(DOCUMENT, actor.id as DocumentId))?.context;
   // Spreads last: V8 adds each member behind one in more than half a microsecond.
   const seal = {
     task: 'portal.seal',

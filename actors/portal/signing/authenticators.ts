@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0291-authenticator-apps-of-participants.md.
  */
-import { actorKind, defineActor, durableIfAccepted } from '@sealwright/runtime';
+import { defineActor } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import { type AuthenticatorContext, authenticatorMachine } from '../../../machines/portal/authenticator.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
@@ -20,9 +20,7 @@ import { addressKey } from '../shared/mail-address.ts';
 import { appContent, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
 import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from '../tenants/passkeys.ts';
 
-export const AUTHENTICATOR = actorKind<typeof authenticatorMachine>('authenticator');
-
-export const authenticatorDefinition = defineActor(AUTHENTICATOR, {
+export const AUTHENTICATOR = defineActor('authenticator', {
   machine: authenticatorMachine,
   version: 1,
   secrets: ['totp', 'recovery', 'sha256'],
@@ -40,7 +38,7 @@ type Owner = Pick<AuthenticatorContext, 'organizationId' | 'email'>;
 
 export class Authenticators {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock' | 'ids'>,
     private readonly box: SecretBox,
     private readonly ceremonies: PasskeyCeremonies,
   ) {}
@@ -86,15 +84,14 @@ export class Authenticators {
     const proof = await this.ceremonies.proof(useOf('request', owner, step), answer, passkeys);
     const known = passkeys.find(({ id }) => id === proof?.passkey);
     const sent =
-      proof &&
-      (await durableIfAccepted(this.runtime.system.send(addressOf(owner), { type: 'PROVE', proof })));
-    if (known === undefined || sent === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
+      proof && (await this.runtime.actors.send(AUTHENTICATOR, idOf(owner), { type: 'PROVE', proof }));
+    if (known === undefined || !sent?.accepted) throw new PortalRefusal('InvalidAuthenticationCode');
     return known.addedAt;
   }
 
   /** Adds a passkey. The caller has checked a mailed code. Refusals: `InvalidAuthenticationCode`, also beyond the limit of ten. */
   async addPasskey(owner: Owner, step: string, answer: string): Promise<void> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const made = await this.ceremonies.created(useOf('creation', owner, step), answer);
     if (made === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const at = clock.now();
@@ -102,10 +99,10 @@ export class Authenticators {
     const passkey = { ...made.passkey, name: '', addedAt: at };
     const factor = withPasskey(undefined, { passkey, recovery: [] }, at);
     const begun =
-      factor && system.create(addressOf(owner), { ...owner, factor, usedChallenges: [challenge] });
-    if (begun !== undefined && (await durableIfAccepted(begun)) !== undefined) return;
-    const sent = system.send(addressOf(owner), { type: 'ADD_PASSKEY', passkey, challenge });
-    if ((await durableIfAccepted(sent)) === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
+      factor && actors.create(AUTHENTICATOR, idOf(owner), { ...owner, factor, usedChallenges: [challenge] });
+    if (begun !== undefined && (await begun).accepted) return;
+    const sent = actors.send(AUTHENTICATOR, idOf(owner), { type: 'ADD_PASSKEY', passkey, challenge });
+    if (!(await sent).accepted) throw new PortalRefusal('InvalidAuthenticationCode');
   }
 
   /** Begins to set up an app: each page has a secret of its own, which counts once `confirm` has taken a code of it. */
@@ -126,15 +123,15 @@ export class Authenticators {
     code: string,
     { sealed, isMailed }: { readonly sealed: string | undefined; readonly isMailed: boolean },
   ): Promise<Millis> {
-    const { system, clock } = this.runtime;
-    const address = addressOf(owner);
+    const { actors, clock } = this.runtime;
+    const id = idOf(owner);
     const { factor, appSince } = (await this.#read(owner)) ?? {};
     if (factor?.totp === undefined) return this.#enrol(owner, code, sealed);
     const secret = Buffer.from(this.box.decrypt(factor.totp, placeOf(owner)), 'base64');
     const counter = verifyTotp(secret, code, seconds(clock.now()), factor.counter);
     const proof = counter === undefined ? null : { counter };
-    const sent = await durableIfAccepted(system.send(address, { type: 'PROVE', proof, isMailed }));
-    if (proof !== null && sent !== undefined) return appSince ?? factor.since;
+    const sent = await actors.send(AUTHENTICATOR, id, { type: 'PROVE', proof, isMailed });
+    if (proof !== null && sent.accepted) return appSince ?? factor.since;
     const now = await this.#read(owner);
     const wait = ((isMailed ? now?.mailed : now?.factor)?.lockedUntil ?? 0) - clock.now();
     if (wait <= 0) throw new PortalRefusal('InvalidAuthenticationCode');
@@ -145,7 +142,7 @@ export class Authenticators {
   }
 
   async #enrol(owner: Owner, code: string, sealed: string | undefined): Promise<Millis> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const at = clock.now();
     const secret = sealed === undefined ? undefined : this.#open(owner, sealed);
     const counter = secret && verifyTotp(secret, code, seconds(at), -1);
@@ -156,10 +153,10 @@ export class Authenticators {
       );
     const totp = this.box.encrypt(secret.toString('base64'), placeOf(owner));
     const factor = withApp(undefined, { totp, counter, recovery: [] }, at);
-    const address = addressOf(owner);
-    if ((await durableIfAccepted(system.create(address, { ...owner, factor }))) !== undefined) return at;
-    const sent = await durableIfAccepted(system.send(address, { type: 'ENROL', totp, counter }));
-    if (sent === undefined) throw new PortalRefusal('ServiceBusy');
+    const id = idOf(owner);
+    if ((await actors.create(AUTHENTICATOR, id, { ...owner, factor })).accepted) return at;
+    const sent = await actors.send(AUTHENTICATOR, id, { type: 'ENROL', totp, counter });
+    if (!sent.accepted) throw new PortalRefusal('ServiceBusy');
     return at;
   }
 
@@ -175,12 +172,15 @@ export class Authenticators {
 
   /** Removes app and passkeys: the participant sets up others. Refusals: those of `assertAny`. */
   async reset(tenant: Tenant, owner: Owner): Promise<void> {
-    const sent = this.runtime.system.send(addressOf(owner), { type: 'RESET', by: callerName(tenant) });
-    if ((await durableIfAccepted(sent)) === undefined) throw nothingToReset();
+    const sent = this.runtime.actors.send(AUTHENTICATOR, idOf(owner), {
+      type: 'RESET',
+      by: callerName(tenant),
+    });
+    if (!(await sent).accepted) throw nothingToReset();
   }
 
   async #read(owner: Owner): Promise<AuthenticatorContext | undefined> {
-    return (await this.runtime.system.read(addressOf(owner)))?.context;
+    return (await this.runtime.actors.read(AUTHENTICATOR, idOf(owner)))?.context;
   }
 
   /** Undefined for a secret of another participant. */
@@ -203,10 +203,6 @@ export function appOwner(
 
 function nothingToReset(): PortalRefusal {
   return new PortalRefusal('FlowActionNotFound', 'The participant has no authenticator app or passkey.');
-}
-
-function addressOf(owner: Owner) {
-  return { kind: AUTHENTICATOR, id: idOf(owner) } as const;
 }
 
 function idOf({ organizationId, email }: Owner): string {

@@ -11,7 +11,7 @@ import { sign } from '../../../machines/portal/document/participant-actions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
 import { sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
-import { documentAddress } from '../document-records/document-index.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
 import {
   type ApplySignatureDependencies,
   type ApplySignatureEffect,
@@ -32,7 +32,7 @@ export class EarlySignatures {
   readonly #making = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'faults'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock' | 'faults'>,
     private readonly waits: StepWaits,
     private readonly sealing: ApplySignatureDependencies,
   ) {}
@@ -48,10 +48,10 @@ export class EarlySignatures {
    * Refusals: as `sendToDocument`.
    */
   async sign(context: DocumentContext, message: SignMessage, isPromisedFirst: boolean): Promise<void> {
-    const { system, faults } = this.runtime;
+    const { actors, faults } = this.runtime;
     const waiting = whenSettled(this.waits, context.id, message.id, SIGNING_TIMEOUT_MS);
     const promise = async () => {
-      await sendToDocument(system, context.id, message, wrongStatus);
+      await sendToDocument(actors, context.id, message, wrongStatus);
       await faults.at('portal.sign.accepted');
     };
     try {
@@ -96,7 +96,7 @@ export class EarlySignatures {
   }
 
   async #add(context: DocumentContext, message: SigningMessage): Promise<boolean> {
-    const { clock, system, faults } = this.runtime;
+    const { clock, actors, faults } = this.runtime;
     const started = clock.elapsed();
     const at = clock.now();
     const { updateDate, current, signatures } = context;
@@ -110,10 +110,9 @@ export class EarlySignatures {
     const took = clock.elapsed() - started;
     const base = { updateDate, current, signatures };
     const made = { base, signingTime: effect.signature.signingTime, result };
-    const outcome = await system.send(documentAddress(context.id), { made, ...message });
+    const outcome = await actors.send(DOCUMENT, context.id, { made, ...message });
     // The document has changed meanwhile.
     if (!outcome.accepted) return false;
-    await outcome.durable;
     this.sealing.onSigned?.(effect.signature.kind, took);
     await faults.at('portal.sign.accepted');
     return true;

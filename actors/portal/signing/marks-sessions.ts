@@ -1,5 +1,5 @@
 /** Sessions in which marks are placed on uploaded files. Source: docs/portal-values.md §20. */
-import { actorKind, defineActor } from '@sealwright/runtime';
+import { defineActor } from '@sealwright/runtime';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
 import {
   MARKS_SESSION_EXPIRED,
@@ -14,12 +14,10 @@ import { ORGANIZATION } from '../tenants/organizations.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
-const MARKS_SESSION = actorKind<typeof marksSessionMachine>('marks-session');
-
 /** Characters of the request as JSON. */
 const MAX_BYTES = 256 * 1024;
 
-export const marksSessionDefinition = defineActor(MARKS_SESSION, {
+export const MARKS_SESSION = defineActor('marks-session', {
   machine: marksSessionMachine,
   version: 1,
   ends: ({ state }) => state === MARKS_SESSION_EXPIRED,
@@ -36,7 +34,7 @@ export class MarksSessionService {
     private readonly publicUrl: () => string,
   ) {
     this.#records = new Records(runtime, {
-      kind: MARKS_SESSION,
+      actor: MARKS_SESSION,
       notFound: 'MarksSessionNotFound',
       // Also while its deadline is still to fire.
       isOver: ({ context }, now) => now - context.createdAt >= MARKS_SESSION_LIFETIME,
@@ -62,18 +60,18 @@ export class MarksSessionService {
 
   /** Needs no key: the id grants access. Refusals: `MarksSessionNotFound`, also once its hour is over. */
   async get(given: string) {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const session = await this.#records.read(given);
     if (session === undefined) throw new PortalRefusal('MarksSessionNotFound');
     const { files, data, organizationId } = session.context;
-    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const organization = await actors.read(ORGANIZATION, organizationId);
     const name = organization?.context.name ?? '';
     return {
       id: session.id,
       files: files.map((file) => ({ id: file.id, location: this.uploads.locationOf(file.id) })),
       data,
       embedOrigins: await this.tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(system, { id: organizationId, name }),
+      branding: await pageLookOf(actors, { id: organizationId, name }),
     };
   }
 }

@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0125-links-of-observers.md.
  */
-import type { ActorSystem } from '@sealwright/runtime';
+import type { Calls } from '@sealwright/runtime';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
@@ -35,7 +35,7 @@ const READABLE: ReadonlySet<DocumentState> = new Set(['Pending', 'FlowConcluded'
 
 /** Page of an observer's link. */
 export async function observerPage(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
   directory: DocumentDirectory,
   {
     links,
@@ -55,7 +55,7 @@ export async function observerPage(
   const state = PAGE_STATES[observed.state];
   const document = pageDocument(observed);
   const about = {
-    ...(await lookOf(system, context.organization)),
+    ...(await lookOf(actors, context.organization)),
     embedOrigins: await tenants.embedOrigins(context.organization.id),
     replyTo: await tenants.replyTo(context.organization.id),
     contact: document.senderName ?? document.organizationName,

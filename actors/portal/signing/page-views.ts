@@ -1,6 +1,6 @@
 /** Views of a document on the pages of its participants and observers. */
 
-import type { ActorSystem } from '@sealwright/runtime';
+import type { Calls } from '@sealwright/runtime';
 import type { CodeKind } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
@@ -49,10 +49,10 @@ export function pageDocument({
 
 /** Look of the organization's pages, and where they lead to. */
 export async function lookOf(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
   organization: DocumentContext['organization'],
 ): Promise<Pick<SigningPageView, 'branding' | 'redirectUrl'>> {
-  const stored = await brandingOf(system, organization.id);
+  const stored = await brandingOf(actors, organization.id);
   return { branding: pageBrandingOf(stored, organization), redirectUrl: redirectOf(stored) };
 }
 

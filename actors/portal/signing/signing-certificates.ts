@@ -22,14 +22,8 @@ import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import {
-  actorOf,
-  refusalOf,
-  sendToDocument,
-  whenSettled,
-  wrongStatus,
-} from '../document-records/document-changes.ts';
-import { type DocumentActor, documentAddress, foldedKey } from '../document-records/document-index.ts';
+import { refusalOf, sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
+import { DOCUMENT, type DocumentActor, foldedKey } from '../document-records/document-index.ts';
 import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
 import { namedTurn } from '../document-records/signing-turns.ts';
 import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
@@ -131,10 +125,10 @@ export class CertificateSigning {
         return rejected(verdict);
       }
       assertHolder(call, identifiers);
-      const { system, clock } = this.needs.runtime;
+      const { actors, clock } = this.needs.runtime;
       const { tickets } = this.needs;
       const message = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
-      await sendToDocument(system, call.context.id, message, wrongStatus);
+      await sendToDocument(actors, call.context.id, message, wrongStatus);
       const isSmall = Buffer.byteLength(begun.toBeSigned, 'base64') <= MAX_TO_SIGN_BYTES;
       return {
         success: true,
@@ -205,7 +199,7 @@ export class CertificateSigning {
     origin: RequestOrigin,
     of?: SigningCall['turn'],
   ): Promise<CompletedSignature> {
-    const { system, clock, faults } = this.needs.runtime;
+    const { actors, clock, faults } = this.needs.runtime;
     const { tickets } = this.needs;
     const ticket = tickets.read('certificate', token, clock.now());
     const [documentId, id] = ticket?.claims ?? [];
@@ -235,7 +229,7 @@ export class CertificateSigning {
     const promise = async () => {
       const waiting = whenSettled(this.needs.waits, call.context.id, id, SIGNING_TIMEOUT_MS);
       try {
-        return { waiting, outcome: await system.send(documentAddress(call.context.id), message) };
+        return { waiting, outcome: await actors.send(DOCUMENT, call.context.id, message) };
       } catch (error) {
         waiting.cancel();
         throw error;
@@ -248,11 +242,10 @@ export class CertificateSigning {
     const { waiting, outcome } = promised;
     try {
       if (!outcome.accepted) {
-        const earlier = 'actor' in outcome ? overtaken(outcome.actor, id, clock.now()) : undefined;
+        const earlier = 'context' in outcome ? overtaken(outcome, id, clock.now()) : undefined;
         if (earlier !== undefined) return await this.#startAgain(owner, earlier);
         throw refusalOf(outcome, (document) => rejectionReason(document, id, clock.now()));
       }
-      await outcome.durable;
       await faults.at('portal.sign.accepted');
       const failure = (await waiting.actor)?.context.rejected;
       if (failure?.id === id)
@@ -294,11 +287,11 @@ export class CertificateSigning {
     id: string,
     given: Pick<Reservation, 'marks' | 'values'>,
   ): Promise<DocumentActor> {
-    const { system } = this.needs.runtime;
+    const { actors } = this.needs.runtime;
     const { directory } = this.needs;
     const documentId = call.context.id;
     if (call.context.format !== 'Cades') await this.#waitForFile(documentId);
-    const outcome = await system.send(documentAddress(documentId), {
+    const outcome = await actors.send(DOCUMENT, documentId, {
       type: 'RESERVE',
       id,
       ...call.turn,
@@ -308,7 +301,7 @@ export class CertificateSigning {
         application: { id: call.application.id, name: call.application.name },
       }),
     });
-    if (outcome.accepted) return actorOf(outcome);
+    if (outcome.accepted) return outcome;
     const now = await directory.byId(documentId);
     if (now === undefined) throw refusalOf(outcome, wrongStatus);
     const named = namedTurn(now.context, call.turn);
@@ -322,7 +315,7 @@ export class CertificateSigning {
   async #waitForFile(id: DocumentId): Promise<void> {
     const { directory } = this.needs;
     await this.needs.early.settled(id);
-    const change = this.needs.waits.begin(documentAddress(id), isFileUnchanging, SIGNING_TIMEOUT_MS);
+    const change = this.needs.waits.begin(DOCUMENT, id, isFileUnchanging, SIGNING_TIMEOUT_MS);
     try {
       const now = await directory.byId(id);
       if (now !== undefined && !isFileUnchanging(now)) await change.actor;
@@ -375,7 +368,7 @@ export class CertificateSigning {
   }
 
   async #cancelReservation(documentId: DocumentId, id: string): Promise<void> {
-    await this.needs.runtime.system.send(documentAddress(documentId), { type: 'GIVE_UP', id });
+    await this.needs.runtime.actors.send(DOCUMENT, documentId, { type: 'GIVE_UP', id });
   }
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type ActorAddress, actorKind, defineActor, durable } from '@sealwright/runtime';
+import { accepted, defineActor } from '@sealwright/runtime';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import {
   CODE_KINDS,
@@ -38,9 +38,7 @@ import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from '
 
 const DAY = 24 * 3_600_000;
 
-export const FLOW_ACTION = actorKind<typeof flowActionMachine>('flow-action');
-
-export const flowActionDefinition = defineActor(FLOW_ACTION, {
+export const FLOW_ACTION = defineActor('flow-action', {
   machine: flowActionMachine,
   version: 1,
   ends: ({ state }) => state === 'Over',
@@ -216,14 +214,14 @@ export class SigningCodes {
     mail: Omit<MailRequest, 'codeGeneration'>,
     resend: boolean,
   ): Promise<void> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     await this.#assertFewMessages(mail);
-    const address = codesAddress(holder);
-    const made = await system.create(address, { ...holder });
+    const id = codesActor(holder);
+    const made = await actors.create(FLOW_ACTION, id, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    await durable(system.send(address, { type: 'SEND', resend, notice: mail }), (refused) => {
-      if (!('actor' in refused)) return new PortalRefusal('ServiceBusy');
-      const context = refused.actor.context;
+    await accepted(actors.send(FLOW_ACTION, id, { type: 'SEND', resend, notice: mail }), (refused) => {
+      if (!('context' in refused)) return new PortalRefusal('ServiceBusy');
+      const { context } = refused;
       if (wrongCodes(context) >= MAX_WRONG_CODES) return new PortalRefusal('TooManyWrongCodes');
       const now = clock.now();
       if (!resend && isCodeGood(context, now)) return undefined;
@@ -257,19 +255,19 @@ export class SigningCodes {
 
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
   async #check(holder: CodeRecipient, code: string): Promise<void> {
-    const { system } = this.runtime;
+    const { actors } = this.runtime;
     const { codeFor } = this;
-    const address = codesAddress(holder);
-    const actor = await system.read(address);
+    const id = codesActor(holder);
+    const actor = await actors.read(FLOW_ACTION, id);
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const { generation } = actor.context;
     const right = codeFor(holder.flowActionId, holder.userId, generation, holder.channel);
     const isRight = isSame(code.trim(), right);
     // The step decides: guesses at the same moment are counted one by one.
-    const outcome = await system.send(address, { type: 'GUESS', generation, isRight });
+    const outcome = await actors.send(FLOW_ACTION, id, { type: 'GUESS', generation, isRight });
     if (outcome.accepted && isRight) return;
     // Right and wrong codes are answered alike then.
-    const isOver = 'actor' in outcome && wrongCodes(outcome.actor.context) >= MAX_WRONG_CODES;
+    const isOver = 'context' in outcome && wrongCodes(outcome.context) >= MAX_WRONG_CODES;
     throw new PortalRefusal(isOver ? 'TooManyWrongCodes' : 'InvalidAuthenticationCode');
   }
 }
@@ -320,14 +318,10 @@ function isSame(guess: string, right: string): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** The actor that guards one person's codes for one action. */
-export function codesAddress({
-  flowActionId,
-  userId,
-  channel,
-}: Omit<CodeRecipient, 'documentId'>): ActorAddress {
+/** The id of the actor that guards one person's codes for one action. */
+export function codesActor({ flowActionId, userId, channel }: Omit<CodeRecipient, 'documentId'>): string {
   const owner = `${flowActionId}.${userId}`;
-  return { kind: FLOW_ACTION, id: channel === undefined ? owner : `${owner}.${channel}` };
+  return channel === undefined ? owner : `${owner}.${channel}`;
 }
 
 /** The digits of a code as people paste it: with spaces, hyphens or marks of direction between them, or in full width. */

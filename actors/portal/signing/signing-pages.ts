@@ -65,7 +65,7 @@ async function mailNewLink(
 
 /** Does nothing when one was mailed in the same interval. */
 async function mailLink(
-  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  { actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>,
   context: DocumentContext,
   { action, user }: NonNullable<ReturnType<typeof namedTurn>>,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function mailLink(
   const interval = Math.floor(now / NEW_LINK_INTERVAL_MS);
   const id = derivedId('new-link', context.id, action.id, user.id, interval);
   for (const content of actionMail(context, user, action, 'pending'))
-    await createMail(system, id, { organizationId: context.organization.id, content, at: now });
+    await createMail(actors, id, { organizationId: context.organization.id, content, at: now });
 }
 
 /** Files that a participant may download after a signature. */
@@ -97,7 +97,7 @@ export class SigningPages {
   async page(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {
     const { links, directory, tenants, runtime } = this.needs;
     if (links.parseObserver(text) !== undefined)
-      return observerPage(this.needs.runtime.system, this.needs.directory, {
+      return observerPage(this.needs.runtime.actors, this.needs.directory, {
         links: this.needs.links,
         tenants: this.needs.tenants,
         key,
@@ -112,7 +112,7 @@ export class SigningPages {
     const state = pageState(document, ticket);
     const shown = pageDocument(document);
     const about = {
-      ...(await lookOf(runtime.system, context.organization)),
+      ...(await lookOf(runtime.actors, context.organization)),
       replyTo: await tenants.replyTo(context.organization.id),
       contact: shown.senderName ?? shown.organizationName,
     };

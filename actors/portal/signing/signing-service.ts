@@ -195,7 +195,7 @@ export class Signing {
     origin: RequestOrigin,
     { disableNotifications, reading }: Quiet & Pick<ElectronicSigning, 'reading'> = {},
   ): Promise<void> {
-    const { system, clock } = this.needs.runtime;
+    const { actors, clock } = this.needs.runtime;
     const call = await this.#call(access);
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
@@ -214,7 +214,7 @@ export class Signing {
       ...evidence,
       isQuiet: disableNotifications === true,
     } as const;
-    await sendToDocument(system, call.context.id, message, wrongStatus);
+    await sendToDocument(actors, call.context.id, message, wrongStatus);
   }
 
   async refuse(access: SigningAccess, reason: string, origin: RequestOrigin): Promise<void> {
@@ -222,7 +222,7 @@ export class Signing {
     assertTurn(call);
     const doneBy = participantPrincipal(call.user, origin);
     const message = { type: 'REFUSE_TURN', ...call.turn, reason, doneBy } as const;
-    await sendToDocument(this.needs.runtime.system, call.context.id, message, wrongStatus);
+    await sendToDocument(this.needs.runtime.actors, call.context.id, message, wrongStatus);
   }
 
   /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */

@@ -6,13 +6,14 @@
  */
 import {
   type ActorStore,
+  accepted,
   buildRuntime,
   type Clock,
-  durable,
+  type EventOf,
   type Ids,
   type Log,
-  type MessageOf,
   type Refused,
+  type RefusedAnswer,
   type Step,
 } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
@@ -45,17 +46,11 @@ import { type ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
 import { callerName, principalOf, type Tenant } from '../api/callers.ts';
 import { SigningLinks } from '../mail/signing-links.ts';
 import { Tickets } from '../shared/tickets.ts';
-import {
-  ORGANIZATION,
-  ORGANIZATION_ROW,
-  ORGANIZATIONS_COUNTER,
-  organizationDefinition,
-  organizationName,
-} from './organizations.ts';
+import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
 import { resetFactor } from './second-factors.ts';
 import { UserSignIn } from './sign-in.ts';
 import { secretDigest } from './tenants.ts';
-import { emailName, portalUserDefinition, UserDirectory } from './users.ts';
+import { emailName, PORTAL_USER, UserDirectory } from './users.ts';
 
 /**
  * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
@@ -82,23 +77,23 @@ export function administrationOf(parts: {
     portal: { readonly secret: Buffer; readonly publicUrl: string },
   ): Promise<string | undefined>;
 } {
-  const definitions = [organizationDefinition, portalUserDefinition];
+  const definitions = [ORGANIZATION, PORTAL_USER];
   const lists = new RowLists(parts.store);
   const onCommitted = (step: Step) => {
     lists.observe(step);
     parts.onCommitted(step);
   };
-  const { system, store } = buildRuntime({ ...parts, onCommitted, definitions, handlers: {} });
+  const { actors, store } = buildRuntime({ ...parts, onCommitted, definitions, handlers: {} });
   const { clock, ids } = parts;
-  const users = new UserDirectory({ system, store, clock, ids }, lists);
+  const users = new UserDirectory({ actors, store, clock, ids }, lists);
   return {
-    administration: new Administration({ system, store, clock, ids }, lists),
+    administration: new Administration({ actors, store, clock, ids }, lists),
     users,
     async resetFactor(organization, email) {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));
       if (member === undefined) return false;
-      return resetFactor({ system, clock }, organization, {
+      return resetFactor({ actors, clock }, organization, {
         userId: member.id as UserId,
         by: 'the command line',
       });
@@ -107,7 +102,7 @@ export function administrationOf(parts: {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));
       const links = new SigningLinks(new Tickets(portalKeys(secret).tickets), clock, () => publicUrl);
-      const signIn = new UserSignIn({ system, store, clock, ids, log: parts.log }, links, 0, {
+      const signIn = new UserSignIn({ actors, store, clock, ids, log: parts.log }, links, 0, {
         // It begins no session.
         of: () => Promise.resolve(undefined),
       });
@@ -124,7 +119,7 @@ const EXPIRY_WARNING_MS = 30 * 24 * 60 * 60_000;
 
 const ORGANIZATIONS: ListOfRows = {
   view: 'organizations',
-  kind: ORGANIZATION,
+  kind: ORGANIZATION.kind,
   prefix: [],
   counter: ORGANIZATIONS_COUNTER,
   textOf: ({ value }) => ORGANIZATION_ROW.read(value).name,
@@ -136,7 +131,7 @@ export type ApplicationView = OrganizationView['applications'][number];
 
 export class Administration {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly lists: Pick<RowLists, 'page'>,
   ) {}
 
@@ -165,7 +160,7 @@ export class Administration {
     readonly name: string;
     readonly identifier?: string | null | undefined;
   }): Promise<OrganizationView> {
-    const { system, ids, clock } = this.runtime;
+    const { actors, ids, clock } = this.runtime;
     const id = ids.uuid() as OrganizationId;
     const context: OrganizationContext = {
       ...NO_SETTINGS,
@@ -174,7 +169,7 @@ export class Administration {
       createdAt: clock.now(),
       applications: [],
     };
-    await durable(system.create({ kind: ORGANIZATION, id }, context), orElse('NameTaken'));
+    await accepted(actors.create(ORGANIZATION, id, context), orElse('NameTaken'));
     return viewOf(id, context, this.runtime.clock.now());
   }
 
@@ -272,8 +267,7 @@ export class Administration {
       ...existingOf(secret),
     } as const;
     await this.#send(organization, addition, (refused) => {
-      const context: OrganizationContext | undefined =
-        refused.reason === 'not-accepted' ? refused.actor.context : undefined;
+      const context = refused.reason === 'not-accepted' ? refused.context : undefined;
       const now = context?.applications.find(({ id: one }) => one === application);
       return now === undefined ? orElse('ApplicationNotFound')(refused) : keyLimitReached(now.secrets);
     });
@@ -312,15 +306,15 @@ export class Administration {
 
   async #send(
     id: OrganizationId,
-    message: MessageOf<typeof ORGANIZATION>,
-    refusal: (refused: Refused) => PortalRefusal,
+    message: EventOf<typeof ORGANIZATION>,
+    refusal: (refused: RefusedAnswer<typeof ORGANIZATION>) => PortalRefusal,
   ): Promise<void> {
-    await durable(this.runtime.system.send({ kind: ORGANIZATION, id }, message), refusal);
+    await accepted(this.runtime.actors.send(ORGANIZATION, id, message), refusal);
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {
     const parsed = parsePortalId('OrganizationId', id);
-    const actor = parsed && (await this.runtime.system.read({ kind: ORGANIZATION, id: parsed }));
+    const actor = parsed && (await this.runtime.actors.read(ORGANIZATION, parsed));
     if (!actor) throw new PortalRefusal('OrganizationNotFound');
     return actor.context;
   }

@@ -1,6 +1,6 @@
 /** Settings of organizations that other parts of the portal read. */
 
-import type { ActorSystem } from '@sealwright/runtime';
+import type { Calls } from '@sealwright/runtime';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
@@ -9,27 +9,27 @@ import { ORGANIZATION } from './organizations.ts';
 /** English for an unknown or removed organization. */
 export type LanguageOf = (organization: OrganizationId | undefined) => Promise<Language>;
 
-export function languagesOf(system: Pick<ActorSystem, 'read'>): LanguageOf {
+export function languagesOf(actors: Pick<Calls, 'read'>): LanguageOf {
   return async (id) => {
     if (id === undefined) return 'en';
-    const organization = await system.read({ kind: ORGANIZATION, id });
+    const organization = await actors.read(ORGANIZATION, id);
     return organization?.context.language ?? 'en';
   };
 }
 
 /** Reads `refuseSignedEnvelopeFiles` of an organization. */
 export function signedFileRule(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
 ): (organization: OrganizationId) => Promise<boolean> {
   return async (id) => {
-    const organization = await system.read({ kind: ORGANIZATION, id });
+    const organization = await actors.read(ORGANIZATION, id);
     return organization?.context.refuseSignedEnvelopeFiles ?? false;
   };
 }
 
 /** Reads the reminders of an organization; undefined = none. */
 export function remindersOf(
-  system: Pick<ActorSystem, 'read'>,
+  actors: Pick<Calls, 'read'>,
 ): (organization: OrganizationId) => Promise<ReminderSchedule | undefined> {
-  return async (id) => (await system.read({ kind: ORGANIZATION, id }))?.context.reminders ?? undefined;
+  return async (id) => (await actors.read(ORGANIZATION, id))?.context.reminders ?? undefined;
 }

@@ -5,7 +5,7 @@
  * counter `organizations`.
  */
 import { hash } from 'node:crypto';
-import { type ActorView, actorKind, defineActor, jsonType, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, jsonType, type Row } from '@sealwright/runtime';
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
 import {
   foldedName,
@@ -14,7 +14,6 @@ import {
 } from '../../../machines/portal/organization.ts';
 import type { Tenant } from '../api/callers.ts';
 
-export const ORGANIZATION = actorKind<typeof organizationMachine>('organization');
 export const ORGANIZATIONS_COUNTER = 'organizations';
 
 /** Row of an application. */
@@ -63,7 +62,7 @@ function organizationNames({ context }: ActorView<OrganizationContext>): readonl
   return [organizationName(name), ...applications.map((application) => applicationName(application.name))];
 }
 
-export const organizationDefinition = defineActor(ORGANIZATION, {
+export const ORGANIZATION = defineActor('organization', {
   machine: organizationMachine,
   version: 2,
   migrations: {

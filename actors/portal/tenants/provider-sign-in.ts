@@ -4,7 +4,6 @@
  * Source: docs/decisions/0276-single-sign-on.md.
  */
 import { hash } from 'node:crypto';
-import { durableIfAccepted } from '@sealwright/runtime';
 import type { AccessProfile } from '../../../contracts/portal/users.ts';
 import type { OrganizationId, UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -68,7 +67,7 @@ const REFUSED_ROLE: ProviderOutcome = { kind: 'refused', why: 'role' };
 
 export class ProviderSignIn {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly parts: {
       readonly administration: Pick<Administration, 'findOrganization'>;
       readonly users: Pick<UserDirectory, 'register'>;
@@ -141,19 +140,14 @@ export class ProviderSignIn {
     if (user === undefined) return;
     const organizationId = await this.#organization(provider);
     const by = 'the identity provider';
-    await durableIfAccepted(
-      this.runtime.system.send(
-        { kind: PORTAL_USER, id: user.id },
-        {
-          type: 'SIGN_OUT_AT_PROVIDER',
-          identity,
-          by,
-          userId: user.id,
-          ...(session !== undefined && { session }),
-          ...(organizationId !== undefined && { organizationId }),
-        },
-      ),
-    );
+    await this.runtime.actors.send(PORTAL_USER, user.id, {
+      type: 'SIGN_OUT_AT_PROVIDER',
+      identity,
+      by,
+      userId: user.id,
+      ...(session !== undefined && { session }),
+      ...(organizationId !== undefined && { organizationId }),
+    });
   }
 
   async #register(
@@ -187,7 +181,7 @@ export class ProviderSignIn {
       readonly from: RequestOrigin | undefined;
     },
   ): Promise<ProviderOutcome> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const { organizationId, access, person, linkId, from } = given;
     const { issuer, subject, authenticatedAt } = person;
     const identity = { issuer, subject };
@@ -207,21 +201,16 @@ export class ProviderSignIn {
         ...(authenticatedAt !== undefined && { provenAt: Math.min(authenticatedAt, clock.now()) }),
       },
     };
-    const isAccepted = await durableIfAccepted(
-      system.send(
-        { kind: PORTAL_USER, id: user.id },
-        {
-          type: 'SIGN_IN_AT_PROVIDER',
-          identity,
-          organizationId,
-          by: `user ${user.id}`,
-          userId: user.id,
-          ...(linkId !== undefined && { linkId }),
-          ...(access !== undefined && { accessProfile: access }),
-          ...(role !== undefined && { session }),
-        },
-      ),
-    );
+    const isAccepted = await actors.send(PORTAL_USER, user.id, {
+      type: 'SIGN_IN_AT_PROVIDER',
+      identity,
+      organizationId,
+      by: `user ${user.id}`,
+      userId: user.id,
+      ...(linkId !== undefined && { linkId }),
+      ...(access !== undefined && { accessProfile: access }),
+      ...(role !== undefined && { session }),
+    });
     if (!isAccepted && linkId !== undefined) throw new PortalRefusal('InvalidTicket');
     // The identity service of the organization has deactivated the person.
     if (!isAccepted) return { kind: 'refused', why: 'account' };
@@ -245,7 +234,7 @@ export class ProviderSignIn {
   }
 
   async #read(id: UserId): Promise<(UserContext & { readonly id: UserId }) | undefined> {
-    const actor = await this.runtime.system.read({ kind: PORTAL_USER, id });
+    const actor = await this.runtime.actors.read(PORTAL_USER, id);
     return actor && { ...actor.context, id };
   }
 }

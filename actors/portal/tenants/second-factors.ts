@@ -4,7 +4,6 @@
  * Source: docs/identity.md.
  */
 import { hash } from 'node:crypto';
-import { durableIfAccepted } from '@sealwright/runtime';
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId, type UserId } from '../../../machines/ids.ts';
@@ -99,7 +98,7 @@ export type FactorOutcome<Result> =
 export class SecondFactors {
   constructor(
     private readonly needs: {
-      readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
+      readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>;
       readonly box: SecretBox;
       readonly passkeys: PasskeyCeremonies;
       readonly links: Pick<SigningLinks, 'signInTicket'>;
@@ -116,7 +115,7 @@ export class SecondFactors {
     if (user === undefined || session === undefined) return undefined;
     if (session.expiresAt <= this.needs.runtime.clock.now()) return undefined;
     const { organizationId } = session;
-    const organization = await this.needs.runtime.system.read({ kind: ORGANIZATION, id: organizationId });
+    const organization = await this.needs.runtime.actors.read(ORGANIZATION, organizationId);
     if (organization === undefined || roleIn(user, organizationId) === undefined) return undefined;
     if (!needsFactor(session, user, organization.context.requireSecondFactor === true)) return undefined;
     const owner = {
@@ -441,10 +440,7 @@ export class SecondFactors {
 
   async #send(id: UserId, message: FactorMessage): Promise<boolean> {
     const event = { ...message, by: `user ${id}`, userId: id };
-    return (
-      (await durableIfAccepted(this.needs.runtime.system.send({ kind: PORTAL_USER, id }, event))) !==
-      undefined
-    );
+    return (await this.needs.runtime.actors.send(PORTAL_USER, id, event)).accepted;
   }
 
   #seconds(): number {
@@ -453,7 +449,7 @@ export class SecondFactors {
 
   async #read(given: string): Promise<UserContext | undefined> {
     const id = parsePortalId('UserId', given);
-    return id && (await this.needs.runtime.system.read({ kind: PORTAL_USER, id }))?.context;
+    return id && (await this.needs.runtime.actors.read(PORTAL_USER, id))?.context;
   }
 }
 
@@ -478,7 +474,7 @@ function passkeyName(given: string): string {
 
 /** Removes the second factor of a user. @returns false where there is none */
 export async function resetFactor(
-  runtime: Pick<ServiceRuntime, 'system' | 'clock'>,
+  runtime: Pick<ServiceRuntime, 'actors' | 'clock'>,
   organizationId: OrganizationId,
   {
     userId,
@@ -486,8 +482,8 @@ export async function resetFactor(
     from,
   }: { readonly userId: UserId; readonly by: string; readonly from?: RequestOrigin | undefined },
 ): Promise<boolean> {
-  const sent = runtime.system.send({ kind: PORTAL_USER, id: userId }, { type: 'RESET_FACTOR', by });
-  if ((await durableIfAccepted(sent)) === undefined) return false;
+  const sent = runtime.actors.send(PORTAL_USER, userId, { type: 'RESET_FACTOR', by });
+  if (!(await sent).accepted) return false;
   const origin = sessionOrigin(runtime.clock.now(), from);
   await recordSession(runtime, organizationId, {
     action: 'FactorReset',

@@ -3,7 +3,7 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import { durableIfAccepted, type JournalLine } from '@sealwright/runtime';
+import type { JournalLine } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { UserContext } from '../../../machines/portal/portal-user.ts';
@@ -15,7 +15,7 @@ import { ORGANIZATION } from './organizations.ts';
 
 const MAX_USER_AGENT = 200;
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'clock'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'clock'>;
 type Action = SignInEntry['action'];
 
 /** Stored form of the origin of a request. */
@@ -29,7 +29,7 @@ export function sessionOrigin(at: number, origin: RequestOrigin | undefined): Se
 
 /** Writes a line of the log. @param by who ended sessions, if not the user */
 export async function recordSession(
-  { system }: Pick<Runtime, 'system'>,
+  { actors }: Pick<Runtime, 'actors'>,
   organizationId: OrganizationId,
   entry: {
     readonly action: Action;
@@ -49,9 +49,7 @@ export async function recordSession(
     userAgent: origin?.userAgent ?? null,
   };
   const note = `${NOTES[action]} User ${userId}.`;
-  await durableIfAccepted(
-    system.send({ kind: ORGANIZATION, id: organizationId }, { type: 'RECORD', note, data, by }),
-  );
+  await actors.send(ORGANIZATION, organizationId, { type: 'RECORD', note, data, by });
 }
 
 const NOTES: Readonly<Record<Action, string>> = {
@@ -72,14 +70,14 @@ const NOTES: Readonly<Record<Action, string>> = {
  * @param by who asked for it
  */
 export async function recordRemoval(
-  { system, clock }: Runtime,
+  { actors, clock }: Runtime,
   userId: string,
   user: Pick<UserContext, 'sessions'>,
   by: string | undefined,
 ): Promise<void> {
   const organizations = new Set(openSessions(user, clock.now()).map(({ organizationId }) => organizationId));
   for (const organizationId of organizations)
-    await recordSession({ system }, organizationId, {
+    await recordSession({ actors }, organizationId, {
       action: 'SessionsEnded',
       userId,
       sessionId: null,

@@ -6,7 +6,7 @@
  */
 
 import { hash } from 'node:crypto';
-import { durable, durableIfAccepted } from '@sealwright/runtime';
+import { accepted } from '@sealwright/runtime';
 import {
   type ApplicationId,
   type OrganizationId,
@@ -84,7 +84,7 @@ export class UserSignIn {
   #closed: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log'>,
     private readonly links: Pick<SigningLinks, 'signIn' | 'parseSignIn'>,
     /** Length of a session, milliseconds (`Auth:SessionHours`). */
     private readonly sessionLifetime: number,
@@ -167,10 +167,10 @@ export class UserSignIn {
     organizationId: OrganizationId,
     use?: 'confirm',
   ): Promise<string | undefined> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const link = await this.#issue(userId, false, use);
     if (link === undefined) return undefined;
-    await createMail(system, ids.uuid(), {
+    await createMail(actors, ids.uuid(), {
       organizationId,
       content: {
         about: 'sign-in',
@@ -217,7 +217,7 @@ export class UserSignIn {
 
   /** Uses the link up and begins a session. @returns the token of its cookie. Refusals: `InvalidTicket` */
   async begin(ticket: string, organization: string, from?: RequestOrigin): Promise<string> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const { links, sessionLifetime } = this;
     const named = links.parseSignIn(ticket);
     const organizationId = parsePortalId('OrganizationId', organization);
@@ -231,28 +231,25 @@ export class UserSignIn {
     const sha256 = hash('sha256', secret);
     const begun = sessionOrigin(clock.now(), from);
     const user = await this.#read(named.userId);
-    const organizationActor = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const organizationActor = await actors.read(ORGANIZATION, organizationId);
     const link = user?.signInLinks?.find(({ id }) => id === named.linkId);
     const isPending =
       link?.passkey === undefined &&
       (user?.secondFactor !== undefined || organizationActor?.context.requireSecondFactor === true);
-    await durable(
-      system.send(
-        { kind: PORTAL_USER, id: named.userId },
-        {
-          type: 'SIGN_IN',
-          linkId: named.linkId,
-          session: {
-            sha256,
-            begun,
-            organizationId,
-            expiresAt: clock.now() + (isPending ? PENDING_LIFETIME_MS : sessionLifetime),
-            ...(isPending && { pending: true as const }),
-          },
-          by: `user ${named.userId}`,
-          userId: named.userId,
+    await accepted(
+      actors.send(PORTAL_USER, named.userId, {
+        type: 'SIGN_IN',
+        linkId: named.linkId,
+        session: {
+          sha256,
+          begun,
+          organizationId,
+          expiresAt: clock.now() + (isPending ? PENDING_LIFETIME_MS : sessionLifetime),
+          ...(isPending && { pending: true as const }),
         },
-      ),
+        by: `user ${named.userId}`,
+        userId: named.userId,
+      }),
       () => new PortalRefusal('InvalidTicket'),
     );
     // Before anybody has the cookie: no session is used that the log does not know.
@@ -274,11 +271,11 @@ export class UserSignIn {
     const { userId, secret, sha256 } = parseToken(token);
     const { organizationId } = session;
     if (isUnseen(session, this.runtime.clock.now()))
-      durableIfAccepted(
-        this.runtime.system.send({ kind: PORTAL_USER, id: userId }, { type: 'USE_SESSION', sha256 }),
-      ).catch((error: unknown) => {
-        this.runtime.log.debug('The use of a session was not recorded.', { Error: String(error) });
-      });
+      this.runtime.actors
+        .send(PORTAL_USER, userId, { type: 'USE_SESSION', sha256 })
+        .catch((error: unknown) => {
+          this.runtime.log.debug('The use of a session was not recorded.', { Error: String(error) });
+        });
     const profile = user.memberships.find((one) => one.organizationId === organizationId)?.profile ?? user;
     const { name } = profile;
     const rights = role === 'sender' ? await this.folderRights.of(organizationId, userId) : undefined;
@@ -294,7 +291,7 @@ export class UserSignIn {
         user: { id: userId, name },
         ...(rights !== undefined && { rights }),
       },
-      branding: await pageLookOf(this.runtime.system, organization),
+      branding: await pageLookOf(this.runtime.actors, organization),
       formToken: formTokenOf(secret),
       owes,
     };
@@ -313,7 +310,7 @@ export class UserSignIn {
     if (session.expiresAt <= this.runtime.clock.now()) return undefined;
     const { organizationId } = session;
     const role = roleIn(user, organizationId);
-    const actor = role && (await this.runtime.system.read({ kind: ORGANIZATION, id: organizationId }));
+    const actor = role && (await this.runtime.actors.read(ORGANIZATION, organizationId));
     if (role === undefined || actor === undefined) return undefined;
     const { requireSecondFactor = false } = actor.context;
     return {
@@ -332,7 +329,7 @@ export class UserSignIn {
     const session = user?.sessions?.find((one) => isSame(one.sha256, sha256));
     if (session === undefined) return;
     const event = { type: 'SIGN_OUT', sha256, userId, by: `user ${userId}` } as const;
-    await durableIfAccepted(this.runtime.system.send({ kind: PORTAL_USER, id: userId }, event));
+    await this.runtime.actors.send(PORTAL_USER, userId, event);
   }
 
   async #issue(
@@ -340,25 +337,23 @@ export class UserSignIn {
     replacesOldest: boolean,
     use?: SignInLink['use'],
   ): Promise<SignInLink | undefined> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const link: SignInLink = {
       id: ids.uuid(),
       expiresAt: clock.now() + SIGN_IN_LIFETIME_MS,
       ...(use !== undefined && { use }),
     };
-    const issued = await durableIfAccepted(
-      system.send({ kind: PORTAL_USER, id: userId }, { type: 'ISSUE_LINK', link, replacesOldest }),
-    );
+    const issued = await actors.send(PORTAL_USER, userId, { type: 'ISSUE_LINK', link, replacesOldest });
     return issued && link;
   }
 
   async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {
-    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id });
+    const actor = await this.runtime.actors.read(ORGANIZATION, id);
     return actor && organizationOf(id, actor.context);
   }
 
   async #read(id: string): Promise<UserContext | undefined> {
-    const actor = await this.runtime.system.read({ kind: PORTAL_USER, id });
+    const actor = await this.runtime.actors.read(PORTAL_USER, id);
     return actor?.context;
   }
 }

@@ -49,7 +49,7 @@ export class TenantDirectory implements Tenants {
   /** Raised by each step of an organization: what was read before it is not kept. */
   #steps = 0;
 
-  constructor(private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock'>) {}
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>) {}
 
   /** Sees each committed step. */
   observe({ actor }: Step): void {
@@ -88,29 +88,29 @@ export class TenantDirectory implements Tenants {
   }
 
   async organization(name: string): Promise<Tenant['organization'] | undefined> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const holder = await store.holder(organizationName(name));
-    const actor = holder && (await system.read({ kind: ORGANIZATION, id: holder.id }));
+    const actor = holder && (await actors.read(ORGANIZATION, holder.id));
     return actor && organizationOf(actor.id as OrganizationId, actor.context);
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
-    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id: organization });
+    const actor = await this.runtime.actors.read(ORGANIZATION, organization);
     return actor === undefined ? [] : actor.context.embedOrigins;
   }
 
   async replyTo(organization: OrganizationId): Promise<string | null> {
-    const actor = await this.runtime.system.read({ kind: ORGANIZATION, id: organization });
+    const actor = await this.runtime.actors.read(ORGANIZATION, organization);
     return actor?.context.replyTo ?? null;
   }
 
   async #load(name: string): Promise<CachedTenant | undefined> {
-    const { store, system } = this.runtime;
+    const { store, actors } = this.runtime;
     const steps = this.#steps;
     const [row] = await store.rows({ view: 'applications', prefix: [name], limit: 1 });
     if (row === undefined) return undefined;
     const { organizationId, id } = APPLICATION_ROW.read(row.value);
-    const actor = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const actor = await actors.read(ORGANIZATION, organizationId);
     const organization = actor?.context;
     const application = organization?.applications.find((candidate) => candidate.id === id);
     if (organization === undefined || application === undefined) return undefined;
@@ -121,12 +121,13 @@ export class TenantDirectory implements Tenants {
 
   /** Runs in the background; a lost record is harmless. */
   #recordUse({ tenant, recordedAt }: CachedTenant, id: string): void {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const now = clock.now();
     if (now - (recordedAt.get(id) ?? -Infinity) < USE_RECORDING_MS) return;
     recordedAt.set(id, now);
-    const address = { kind: ORGANIZATION, id: tenant.organization.id };
-    system.send(address, { type: 'USED', applicationId: tenant.application.id, id }).catch(() => {});
+    actors
+      .send(ORGANIZATION, tenant.organization.id, { type: 'USED', applicationId: tenant.application.id, id })
+      .catch(() => {});
   }
 }
 

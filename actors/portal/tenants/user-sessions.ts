@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md, docs/decisions/0053-tamper-evident-history.md.
  */
-import { durable } from '@sealwright/runtime';
+import { accepted } from '@sealwright/runtime';
 import type { SignInEntry } from '../../../contracts/portal/users.ts';
 import { type Millis, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -34,7 +34,7 @@ export interface SessionView {
   readonly expiresAt: Millis;
 }
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>;
 
 export class UserSessions {
   readonly #exports = new ConcurrencyLimit(EXPORTS_AT_ONCE, 'exports of sign-ins');
@@ -43,9 +43,9 @@ export class UserSessions {
 
   /** Newest first. Refusals: `UserNotFound`. */
   async list(organization: OrganizationId, userId: string): Promise<readonly SessionView[]> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const id = parsePortalId('UserId', userId);
-    const user = id && (await system.read({ kind: PORTAL_USER, id }));
+    const user = id && (await actors.read(PORTAL_USER, id));
     if (!user?.context.memberships.some(({ organizationId }) => organizationId === organization))
       throw new PortalRefusal('UserNotFound');
     const isOpen = ({ organizationId, expiresAt, pending }: UserSession) =>
@@ -63,7 +63,7 @@ export class UserSessions {
 
   /** @param sessionId undefined: all, and those of the editor. Refusals: `UserNotFound` also for a session that is over. */
   async end(tenant: Tenant, userId: string, sessionId: string | undefined): Promise<void> {
-    const { system, clock } = this.runtime;
+    const { actors, clock } = this.runtime;
     const id = parsePortalId('UserId', userId);
     if (id === undefined) throw new PortalRefusal('UserNotFound');
     const organizationId = tenant.organization.id;
@@ -76,7 +76,7 @@ export class UserSessions {
       origin: sessionOrigin(clock.now(), tenant.origin),
       ...(sessionId !== undefined && { sessionId }),
     } as const;
-    await durable(system.send({ kind: PORTAL_USER, id }, message), () => new PortalRefusal('UserNotFound'));
+    await accepted(actors.send(PORTAL_USER, id, message), () => new PortalRefusal('UserNotFound'));
   }
 
   /** Entries of the log, page by page. Refusals, of the first page: `TooManyRequests`. */
@@ -104,7 +104,7 @@ export class UserSessions {
     let last = after;
     for (let reads = 0; reads < MAX_READS; reads++) {
       const range = { after: last, limit: BATCH_SIZE };
-      const lines = await this.runtime.store.journal({ kind: ORGANIZATION, id: organization }, range);
+      const lines = await this.runtime.store.journal({ kind: ORGANIZATION.kind, id: organization }, range);
       for (const line of lines) {
         last = line.id;
         const entry = entryOf(line);

@@ -9,15 +9,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import {
-  type ActorView,
-  actorKind,
-  defineActor,
-  durable,
-  type MessageOf,
-  type Row,
-  type StepOutcome,
-} from '@sealwright/runtime';
+import { type ActorView, accepted, defineActor, type EventOf, type Row } from '@sealwright/runtime';
 import { visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
@@ -42,8 +34,6 @@ import type { ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { recordRemoval } from './session-log.ts';
 
-export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
-
 const COUNTER = 'users';
 export const MEMBERS_VIEW = 'organization-users';
 const PROVISIONED_VIEW = 'provisioned-users';
@@ -55,7 +45,7 @@ const FIRST_ADMINISTRATOR: UserProfile = {
   phone: null,
 };
 
-export const portalUserDefinition = defineActor(PORTAL_USER, {
+export const PORTAL_USER = defineActor('portal-user', {
   machine: portalUserMachine,
   version: 1,
   secrets: ['totp', 'recovery', 'sha256'],
@@ -99,7 +89,7 @@ function userRows({ id, context }: ActorView<UserContext>): readonly Row[] {
 }
 
 const USER_TEXTS: Pick<ListOfRows, 'kind' | 'textOf'> = {
-  kind: PORTAL_USER,
+  kind: PORTAL_USER.kind,
   textOf: ({ value }) => Object.values(value as object).join('\n'),
 };
 
@@ -150,7 +140,7 @@ type StoredUser = UserContext & { readonly id: string };
  */
 export class UserDirectory {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly lists: Pick<RowLists, 'page'>,
   ) {}
 
@@ -183,7 +173,7 @@ export class UserDirectory {
     const existing = await this.#ownerOfName(emailName(profile.email));
     const user = existing ?? (await this.#create(profile, null, [membership]));
     if (existing !== undefined) {
-      await durable(this.#send(existing.id, { type: 'JOIN', membership, by, userId: existing.id }), () =>
+      await accepted(this.#send(existing.id, { type: 'JOIN', membership, by, userId: existing.id }), () =>
         isDeactivated(existing, organization)
           ? new PortalRefusal(
               'Forbidden',
@@ -211,7 +201,7 @@ export class UserDirectory {
       ? ({ type: 'REMOVE', by } as const)
       : ({ type: 'LEAVE', organizationId: organization, by, userId: user.id } as const);
     if (isLast) await recordRemoval(this.runtime, user.id, user, by);
-    await durable(this.#send(user.id, message), unknown);
+    await accepted(this.#send(user.id, message), unknown);
   }
 
   /** The first administrator; makes one with an address of this machine if there is none. */
@@ -236,7 +226,7 @@ export class UserDirectory {
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
     if (existing === undefined) return userOf(await this.#create(profile, subject, []));
     if (existing.subject !== null && existing.subject !== subject) throw new PortalRefusal('NameTaken');
-    await durable(
+    await accepted(
       this.#send(existing.id, { type: 'DESCRIBE', subject, profile, userId: existing.id }),
       ({ reason }) => new PortalRefusal(reason === 'taken' ? 'NameTaken' : 'UserNotFound'),
     );
@@ -259,7 +249,7 @@ export class UserDirectory {
     memberships: readonly Membership[],
     identities?: readonly UserIdentity[],
   ): Promise<StoredUser> {
-    const { system, clock, ids } = this.runtime;
+    const { actors, clock, ids } = this.runtime;
     const context: UserContext = {
       ...profile,
       subject,
@@ -269,12 +259,12 @@ export class UserDirectory {
     };
     const id = ids.uuid();
     // Refused: somebody else made the same person just now.
-    await durable(system.create({ kind: PORTAL_USER, id }, context), () => new PortalRefusal('NameTaken'));
+    await accepted(actors.create(PORTAL_USER, id, context), () => new PortalRefusal('NameTaken'));
     return { ...context, id };
   }
 
-  #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {
-    return this.runtime.system.send({ kind: PORTAL_USER, id }, event);
+  #send(id: string, event: EventOf<typeof PORTAL_USER>) {
+    return this.runtime.actors.send(PORTAL_USER, id, event);
   }
 
   async #ownerOfName(name: string): Promise<StoredUser | undefined> {
@@ -284,7 +274,7 @@ export class UserDirectory {
 
   async #read(given: string): Promise<StoredUser | undefined> {
     const id = parsePortalId('UserId', given);
-    const actor = id && (await this.runtime.system.read({ kind: PORTAL_USER, id }));
+    const actor = id && (await this.runtime.actors.read(PORTAL_USER, id));
     return actor ? { ...actor.context, id: actor.id } : undefined;
   }
 }

@@ -4,7 +4,7 @@
  *
  * Source: docs/portal-values.md §4.
  */
-import { actorKind, defineActor, durable, durableIfAccepted } from '@sealwright/runtime';
+import { accepted, defineActor } from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -25,12 +25,10 @@ import './upload-faults.ts';
 import { countOf } from '../../shared/tables/row-pages.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
-const SEGMENTED_UPLOAD = actorKind<typeof segmentedUploadMachine>('segmented-upload');
-
 /** Maximum number of open segmented uploads per organization. */
 export const MAX_OPEN_UPLOADS = 64;
 
-export const segmentedUploadDefinition = defineActor(SEGMENTED_UPLOAD, {
+export const SEGMENTED_UPLOAD = defineActor('segmented-upload', {
   machine: segmentedUploadMachine,
   version: 1,
   ends: ({ state }) => state === SEGMENTED_EXPIRED,
@@ -62,7 +60,7 @@ export interface CompletedUpload {
   readonly made: UploadId;
 }
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class SegmentedUploads {
   /** Uploads being completed; a repeated last segment waits for the same result. */
@@ -77,7 +75,7 @@ export class SegmentedUploads {
 
   /** The ticket of a new upload. */
   async open({ organization, application }: Tenant): Promise<string> {
-    const { system, store, clock, ids } = this.runtime;
+    const { actors, store, clock, ids } = this.runtime;
     if ((await countOf(store, openCounter(organization.id))) >= MAX_OPEN_UPLOADS) {
       throw new PortalRefusal(
         'LimitExceeded',
@@ -86,19 +84,16 @@ export class SegmentedUploads {
     }
     const id = ids.uuid() as UploadId;
     const at = clock.now();
-    await durable(
-      system.create(
-        { kind: SEGMENTED_UPLOAD, id },
-        {
-          organizationId: organization.id,
-          applicationId: application.id,
-          createdAt: at,
-          total: null,
-          name: '',
-          contentType: '',
-          pieces: [],
-        },
-      ),
+    await accepted(
+      actors.create(SEGMENTED_UPLOAD, id, {
+        organizationId: organization.id,
+        applicationId: application.id,
+        createdAt: at,
+        total: null,
+        name: '',
+        contentType: '',
+        pieces: [],
+      }),
       () => new PortalRefusal('ServiceBusy'),
     );
     await this.segments.open(id);
@@ -107,7 +102,7 @@ export class SegmentedUploads {
 
   /** Resolves when there is an upload that the ticket names. Refusals: `NotFound`. */
   async check(ticket: string): Promise<void> {
-    const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id: this.#idOf(ticket) });
+    const actor = await this.runtime.actors.read(SEGMENTED_UPLOAD, this.#idOf(ticket));
     if (actor === undefined) throw new PortalRefusal('NotFound');
   }
 
@@ -145,10 +140,9 @@ export class SegmentedUploads {
       readonly maxBytes: number;
     },
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
-    const { system, faults } = this.runtime;
+    const { actors, faults } = this.runtime;
     const id = this.#idOf(ticket);
-    const address = { kind: SEGMENTED_UPLOAD, id };
-    const actor = await system.read(address);
+    const actor = await actors.read(SEGMENTED_UPLOAD, id);
     if (actor === undefined) throw new PortalRefusal('NotFound');
     checkRange(range, sink.length, maxBytes);
     // The answer was lost on its way.
@@ -156,7 +150,7 @@ export class SegmentedUploads {
     if (!(await this.segments.place(id, [range.from, range.to], sink))) return this.#refused(id, 'gone');
     await faults.at('portal.segment.placed');
     const { from, to, total } = range;
-    const outcome = await system.send(address, {
+    const outcome = await actors.send(SEGMENTED_UPLOAD, id, {
       type: 'PIECE',
       from,
       to,
@@ -165,14 +159,13 @@ export class SegmentedUploads {
       contentType: cleanContentType(file.contentType),
     });
     if (!outcome.accepted) return this.#refused(id, outcome.reason);
-    await outcome.durable;
-    const context = outcome.actor.context;
+    const { context } = outcome;
     return isWhole(context) ? this.#wholeOrMade(id, context) : undefined;
   }
 
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
-    await durableIfAccepted(this.runtime.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' }));
+    await this.runtime.actors.send(SEGMENTED_UPLOAD, id, { type: 'COMPLETE' });
     await this.segments.remove(id);
   }
 
@@ -182,7 +175,7 @@ export class SegmentedUploads {
     for (const name of await this.segments.names()) {
       if (signal?.aborted === true) break;
       const id = parsePortalId('UploadId', name);
-      const actor = id && (await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id }));
+      const actor = id && (await this.runtime.actors.read(SEGMENTED_UPLOAD, id));
       if (actor?.state === 'Open') continue;
       // What an object store refuses stays, and is tried again.
       if ((await refusalOf(() => this.segments.remove(name))) === undefined) removed += 1;
@@ -199,7 +192,7 @@ export class SegmentedUploads {
 
   /** Another request sent the last segment meanwhile, or this one does not fit the others. */
   async #refused(id: UploadId, reason: string): Promise<CompletedUpload> {
-    const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
+    const actor = await this.runtime.actors.read(SEGMENTED_UPLOAD, id);
     if (actor?.state === 'Done') return { made: id };
     if (actor === undefined || reason === 'gone') throw new PortalRefusal('NotFound');
     if (reason !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
@@ -215,7 +208,7 @@ export class SegmentedUploads {
     try {
       return await this.#whole(id, context);
     } catch (error) {
-      const actor = await this.runtime.system.read({ kind: SEGMENTED_UPLOAD, id });
+      const actor = await this.runtime.actors.read(SEGMENTED_UPLOAD, id);
       if (actor?.state === 'Done') return { made: id };
       throw error;
     }

@@ -7,15 +7,7 @@
  * Source: docs/portal-values.md §4; §21; docs/decisions/0149-uploads-of-participants.md.
  */
 
-import {
-  type ActorStore,
-  type ActorView,
-  actorKind,
-  defineActor,
-  durable,
-  durableIfAccepted,
-  type Json,
-} from '@sealwright/runtime';
+import { type ActorStore, type ActorView, accepted, defineActor, type Json } from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
 import type { upload } from '../../../contracts/portal/files/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
@@ -40,11 +32,9 @@ import type { ContentRange, SegmentedUploads } from './segmented-uploads.ts';
 import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
-export const UPLOAD = actorKind<typeof uploadMachine>('upload');
-
 const PARTICIPANT_UPLOADS = 'participant-uploads';
 
-export const uploadDefinition = defineActor(UPLOAD, {
+export const UPLOAD = defineActor('upload', {
   machine: uploadMachine,
   version: 2,
   migrations: {
@@ -113,7 +103,7 @@ export interface UploadView extends Value<typeof upload> {
   readonly sha256: string;
 }
 
-type Runtime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids' | 'faults'>;
+type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'faults'>;
 
 export class Uploads {
   readonly #runtime: Runtime;
@@ -205,7 +195,7 @@ export class Uploads {
 
   /** Ends an upload of a participant that no signature names. */
   async forget(id: UploadId): Promise<void> {
-    await durableIfAccepted(this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'FORGET' }));
+    await this.#runtime.actors.send(UPLOAD, id, { type: 'FORGET' });
   }
 
   /** The ticket of a segmented upload. Refusals: `LimitExceeded` when the organization has too many open. */
@@ -285,13 +275,13 @@ export class Uploads {
   }
 
   async #use(id: UploadId): Promise<boolean> {
-    return (await this.#runtime.system.send({ kind: UPLOAD, id }, { type: 'USE' })).accepted;
+    return (await this.#runtime.actors.send(UPLOAD, id, { type: 'USE' })).accepted;
   }
 
   /** Records an upload again that has expired, for a request that was kept with its files. */
   async restore({ id, ...upload }: StoredUpload): Promise<void> {
     if (!(await this.needs.blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
-    await durable(this.#runtime.system.create({ kind: UPLOAD, id }, upload), busyUnlessMade);
+    await accepted(this.#runtime.actors.create(UPLOAD, id, upload), busyUnlessMade);
   }
 
   /** As `restore`, of uploads that may be named several times. */
@@ -326,7 +316,7 @@ export class Uploads {
   }
 
   async #read(id: UploadId): Promise<StoredUpload | undefined> {
-    const actor = await this.#runtime.system.read({ kind: UPLOAD, id });
+    const actor = await this.#runtime.actors.read(UPLOAD, id);
     return actor && { id, ...actor.context };
   }
 
@@ -357,7 +347,7 @@ export class Uploads {
       readonly isPdf: boolean;
     },
   ): Promise<UploadView> {
-    const { system, clock } = this.#runtime;
+    const { actors, clock } = this.#runtime;
     const { organizationId, applicationId, participant, name, contentType, isPdf } = about;
     const stored = {
       organizationId,
@@ -371,7 +361,7 @@ export class Uploads {
       ...(isPdf && !isPdfFile({ contentType }) && { isPdf }),
       ...(participant && { participant: { ...participant } }),
     } satisfies Json;
-    await durable(system.create({ kind: UPLOAD, id }, stored), busyUnlessMade);
+    await accepted(actors.create(UPLOAD, id, stored), busyUnlessMade);
     return this.#view({ id, name, contentType, blob, md5 });
   }
 }

@@ -4,16 +4,7 @@
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
-import {
-  type ActorAddress,
-  type ActorView,
-  actorKind,
-  defineActor,
-  durableIfAccepted,
-  type EffectHandler,
-  Fatal,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorView, defineActor, type EffectHandler, Fatal, type Row } from '@sealwright/runtime';
 import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
@@ -29,7 +20,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type CallWebhookEffect,
   type WebhookQueueContext,
-  type WebhookQueueInput,
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -50,7 +40,7 @@ const CONCURRENCY_PER_ORGANIZATION = 8;
 
 /** Makes one attempt for the delivery that is next in a delivery queue. */
 export function callWebhookHandler(
-  { system, clock }: Pick<ServiceRuntime, 'system' | 'clock'>,
+  { actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>,
   registry: WebhookRegistry,
   caller: WebhookCaller,
 ): EffectHandler<CallWebhookEffect> {
@@ -67,7 +57,7 @@ export function callWebhookHandler(
     // The queue has the schedule of the attempts.
     run: finalErrors(
       async ({ organizationId, webhookId, deliveryId }: CallWebhookEffect, { actor, signal }) => {
-        const queue = (await system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
+        const queue = (await actors.read(WEBHOOK_DELIVERY_QUEUE, actor.id))?.context;
         const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
         if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
         const webhook = await registry.open(organizationId, webhookId);
@@ -93,12 +83,6 @@ export function callWebhookHandler(
     failed: ({ deliveryId }, { code, message }) => nothingTried(deliveryId, 'failed', `${code}: ${message}`),
   };
 }
-
-export const WEBHOOK_DELIVERY_QUEUE = actorKind<
-  typeof webhookDeliveryMachine,
-  WebhookQueueContext,
-  WebhookQueueInput
->('webhook-lane');
 
 export const ANY = '*';
 
@@ -128,7 +112,7 @@ function queueCounters({ context }: ActorView<WebhookQueueContext>): { readonly 
   return counters;
 }
 
-export const webhookDeliveryQueueDefinition = defineActor(WEBHOOK_DELIVERY_QUEUE, {
+export const WEBHOOK_DELIVERY_QUEUE = defineActor('webhook-lane', {
   machine: webhookDeliveryMachine,
   version: 1,
   rows: queueRows,
@@ -136,11 +120,9 @@ export const webhookDeliveryQueueDefinition = defineActor(WEBHOOK_DELIVERY_QUEUE
   ends: ({ state }) => state === DELIVERY_QUEUE_ENDED,
 });
 
-export function deliveryQueueAddress(
-  webhookId: WebhookId,
-  documentId: DocumentId,
-): ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE> {
-  return { kind: WEBHOOK_DELIVERY_QUEUE, id: `${webhookId}/${documentId}` };
+/** The id of the actor. */
+export function deliveryQueue(webhookId: WebhookId, documentId: DocumentId): string {
+  return `${webhookId}/${documentId}`;
 }
 
 /** Derives the id of a delivery: it names the queue and is the same for each announcement of the event. */
@@ -151,10 +133,10 @@ export function deliveryId(webhookId: WebhookId, documentId: DocumentId, sequenc
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const DELIVERY_ID = new RegExp(`^(${UUID})\\.(${UUID})\\.\\d{1,9}$`);
 
-function queueOf(delivery: string): ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE> | undefined {
+function queueOf(delivery: string): string | undefined {
   const [, webhookId, documentId] = DELIVERY_ID.exec(delivery) ?? [];
   if (webhookId === undefined || documentId === undefined) return undefined;
-  return deliveryQueueAddress(webhookId as WebhookId, documentId as DocumentId);
+  return deliveryQueue(webhookId as WebhookId, documentId as DocumentId);
 }
 
 /** Deliveries read at a time when a range is sent again. */
@@ -170,7 +152,7 @@ export interface DeliveryQuery {
 
 export class Deliveries {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly registry: WebhookRegistry,
     private readonly caller: WebhookCaller,
     private readonly indexes?: SparseIndexes,
@@ -204,7 +186,7 @@ export class Deliveries {
     const offset = query.offset * query.limit;
     if (offset >= totalCount) return { items: [], totalCount };
     const prefix = [organization.id, query.webhookId ?? ANY, query.status ?? ANY];
-    const list = { view: 'deliveries', kind: WEBHOOK_DELIVERY_QUEUE, prefix, total: totalCount };
+    const list = { view: 'deliveries', kind: WEBHOOK_DELIVERY_QUEUE.kind, prefix, total: totalCount };
     const part = { ...list, newestFirst: true, offset, limit: query.limit };
     const rows = await rowsAt(store, part, this.indexes);
     const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key[4]))));
@@ -224,10 +206,10 @@ export class Deliveries {
   /** @param by who asked. @default the caller */
   async resend(tenant: Tenant, id: string, by = callerName(tenant)): Promise<void> {
     const { organization } = tenant;
-    const address = queueOf(id);
+    const queueId = queueOf(id);
     const found = await this.#find(organization.id, id);
-    if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    await durableIfAccepted(this.runtime.system.send(address, { type: 'RESEND', ids: [id], by }));
+    if (queueId === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
+    await this.runtime.actors.send(WEBHOOK_DELIVERY_QUEUE, queueId, { type: 'RESEND', ids: [id], by });
   }
 
   /** Sends a sample event now and returns the response. */
@@ -279,34 +261,30 @@ export class Deliveries {
 
   /** Sends one message to each queue, so that it keeps the order of its events. */
   async #resendAll(ids: readonly string[], by: string): Promise<number> {
-    const system = this.runtime.system;
-    const queues = new Map<
-      string,
-      { readonly address: ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE>; readonly ids: string[] }
-    >();
+    const { actors } = this.runtime;
+    const queues = new Map<string, string[]>();
     for (const id of ids) {
-      const address = queueOf(id);
-      if (address === undefined) continue;
-      const queue = queues.get(address.id) ?? { address, ids: [] };
-      queue.ids.push(id);
-      queues.set(address.id, queue);
+      const queueId = queueOf(id);
+      if (queueId === undefined) continue;
+      queues.set(queueId, [...(queues.get(queueId) ?? []), id]);
     }
     const counts = await Promise.all(
-      [...queues.values()].map(async (queue) => {
-        const before = (await system.read(queue.address))?.context;
+      [...queues].map(async ([queueId, named]) => {
+        const before = (await actors.read(WEBHOOK_DELIVERY_QUEUE, queueId))?.context;
         const ended = (before?.deliveries ?? []).filter(({ status }) => status !== 'Pending');
-        const again = ended.filter(({ id }) => queue.ids.includes(id)).map(({ id }) => id);
+        const again = ended.filter(({ id }) => named.includes(id)).map(({ id }) => id);
         if (again.length === 0) return 0;
-        const sent = await durableIfAccepted(system.send(queue.address, { type: 'RESEND', ids: again, by }));
-        return sent === undefined ? 0 : again.length;
+        const sent = await actors.send(WEBHOOK_DELIVERY_QUEUE, queueId, { type: 'RESEND', ids: again, by });
+        return sent.accepted ? again.length : 0;
       }),
     );
     return counts.reduce((sum, one) => sum + one, 0);
   }
 
   async #find(organization: OrganizationId, id: string): Promise<FoundDelivery | undefined> {
-    const address = queueOf(id);
-    const actor = address && (await this.runtime.system.read(address));
+    const queueId = queueOf(id);
+    const actor =
+      queueId === undefined ? undefined : await this.runtime.actors.read(WEBHOOK_DELIVERY_QUEUE, queueId);
     const queue = actor?.context;
     const delivery = queue?.deliveries.find((one) => one.id === id);
     if (queue === undefined || delivery === undefined || queue.organizationId !== organization)

@@ -3,21 +3,14 @@
  * queue sends it and records its attempts.
  */
 
-import {
-  type ActorAddress,
-  durableIfAccepted,
-  type EffectHandler,
-  type EffectKey,
-  jsonType,
-  Retryable,
-} from '@sealwright/runtime';
+import { type EffectHandler, type EffectKey, jsonType, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { NewDelivery } from '../../../machines/delivery-queue.ts';
 import type { Millis, WebhookId } from '../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { deliveryId, deliveryQueueAddress } from './deliveries.ts';
+import { deliveryId, deliveryQueue, WEBHOOK_DELIVERY_QUEUE } from './deliveries.ts';
 import { type PayloadLookups, payloadOf } from './webhook-payloads.ts';
 import type { WebhookRegistry } from './webhooks.ts';
 
@@ -38,7 +31,7 @@ const MAX_ENDED = 10_000;
 /** Attempts to enqueue, because a queue may be created or end between reading and sending. */
 const MAX_ATTEMPTS = 4;
 
-type PublishRuntime = Pick<ServiceRuntime, 'system' | 'store' | 'clock'>;
+type PublishRuntime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>;
 
 /**
  * Effects of one document may run at the same time, and a failed one is retried later. So each effect for a webhook first
@@ -122,31 +115,34 @@ async function enqueue(
     // A clock that was set back holds up nothing that is to go at once.
     notBefore: isDelayed ? at + concludedDelay : 0,
   };
-  await put(deliveryQueueAddress(webhookId, document.id), delivery, event, runtime);
+  await put(webhookId, delivery, event, runtime);
 }
 
 /** Creates the queue if it does not exist. @throws {Retryable} when the queue does not accept the delivery */
 async function put(
-  address: ActorAddress,
+  webhookId: WebhookId,
   delivery: NewDelivery,
   { document }: DocumentEvent,
-  { system, clock }: PublishRuntime,
+  { actors, clock }: PublishRuntime,
 ): Promise<void> {
-  const [webhookId] = address.id.split('/');
+  const id = deliveryQueue(webhookId, document.id);
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-    const outcome = await system.send(address, { type: 'ENQUEUE', deliveries: [delivery] });
-    if (outcome.accepted) return outcome.durable;
+    const outcome = await actors.send(WEBHOOK_DELIVERY_QUEUE, id, {
+      type: 'ENQUEUE',
+      deliveries: [delivery],
+    });
+    if (outcome.accepted) return;
     // Known already: somebody did this effect, or this part of it, before.
     if (outcome.reason === 'not-accepted' || outcome.reason === 'duplicate') return;
     if (outcome.reason !== 'unknown-actor') break;
     const queue: WebhookQueueInput = {
       organizationId: document.organizationId,
-      webhookId: webhookId as WebhookId,
+      webhookId,
       documentId: document.id,
       deliveries: [delivery],
       at: clock.now(),
     };
-    if (await durableIfAccepted(system.create(address, queue))) return;
+    if ((await actors.create(WEBHOOK_DELIVERY_QUEUE, id, queue)).accepted) return;
   }
-  throw new Retryable('webhook.lane', `The delivery queue ${address.id} does not accept events.`);
+  throw new Retryable('webhook.lane', `The delivery queue ${id} does not accept events.`);
 }

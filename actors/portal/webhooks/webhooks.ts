@@ -4,15 +4,7 @@
  *
  * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
  */
-import {
-  actorKind,
-  contextOf,
-  defineActor,
-  durableIfAccepted,
-  jsonType,
-  type MessageOf,
-  type Step,
-} from '@sealwright/runtime';
+import { type Answer, contextOf, defineActor, type EventOf, jsonType, type Step } from '@sealwright/runtime';
 import { isPublicAddress, literalAddress } from '@sealwright/signatures/http';
 import { LRUCache } from 'lru-cache';
 import {
@@ -53,14 +45,12 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL | unde
   return url;
 }
 
-export const WEBHOOK_SET = actorKind<typeof webhookSetMachine>('webhook-set');
-
 /** View of organizations with a webhook from the settings. */
 const CONFIGURED = 'webhooks-configured';
 
 const VERSION_2 = jsonType<{ readonly webhooks: readonly object[] }>();
 
-export const webhookSetDefinition = defineActor(WEBHOOK_SET, {
+export const WEBHOOK_SET = defineActor('webhook-set', {
   machine: webhookSetMachine,
   version: 3,
   migrations: {
@@ -104,7 +94,7 @@ export class WebhookRegistry {
 
   /** @param allowPrivate `Portal:WebhookAllowPrivate` */
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'ids'>,
     private readonly secretBox: SecretBox,
     private readonly allowPrivate: boolean,
   ) {}
@@ -147,7 +137,7 @@ export class WebhookRegistry {
   async create(organization: OrganizationId, input: WebhookInput, by?: string): Promise<RegisteredWebhook> {
     const id = this.runtime.ids.uuid() as WebhookId;
     const target = this.#encrypted(id, input);
-    await this.runtime.system.create(addressOf(organization), null);
+    await this.runtime.actors.create(WEBHOOK_SET, organization);
     await this.#send(organization, { type: 'ADD', id, target, by }, 'MaxWebhooksLimitReached');
     return this.#viewed(organization, id);
   }
@@ -208,7 +198,7 @@ export class WebhookRegistry {
     if (input === undefined && current === undefined) return;
     if (input !== undefined && current !== undefined && this.#isSame(current, input)) return;
     const id = derivedId('configured webhook', organization) as WebhookId;
-    await this.runtime.system.create(addressOf(organization), null);
+    await this.runtime.actors.create(WEBHOOK_SET, organization);
     const webhook =
       input === undefined ? null : { id, target: this.#encrypted(id, input, { fromOperator: true }) };
     await this.#send(organization, { type: 'CONFIGURE', webhook });
@@ -228,7 +218,7 @@ export class WebhookRegistry {
 
   async #stored(organization: OrganizationId): Promise<readonly Webhook[]> {
     const steps = this.#steps;
-    const actor = await this.runtime.system.read(addressOf(organization));
+    const actor = await this.runtime.actors.read(WEBHOOK_SET, organization);
     const webhooks = actor?.context.webhooks ?? [];
     if (webhooks.length > 0) this.#withoutAny.delete(organization);
     else if (steps === this.#steps) this.#withoutAny.set(organization, true);
@@ -248,19 +238,19 @@ export class WebhookRegistry {
   /** @param code for an event that is not accepted. @default it has no effect */
   async #send(
     organization: OrganizationId,
-    event: MessageOf<typeof WEBHOOK_SET>,
+    event: EventOf<typeof WEBHOOK_SET>,
     code?: PortalRefusalCode,
   ): Promise<void> {
-    let sent: object | undefined;
+    let sent: Answer<typeof WEBHOOK_SET>;
     try {
-      sent = await durableIfAccepted(this.runtime.system.send(addressOf(organization), event));
+      sent = await this.runtime.actors.send(WEBHOOK_SET, organization, event);
     } catch (error) {
       // It may be stored, without a call of an observer.
       this.#steps += 1;
       this.#withoutAny.delete(organization);
       throw error;
     }
-    if (sent === undefined && code !== undefined) throw new PortalRefusal(code);
+    if (!sent.accepted && code !== undefined) throw new PortalRefusal(code);
   }
 
   #encrypted(
@@ -313,10 +303,6 @@ export class WebhookRegistry {
       fromOperator,
     };
   }
-}
-
-function addressOf(organization: OrganizationId) {
-  return { kind: WEBHOOK_SET, id: organization };
 }
 
 function view({ id, url, authType, secret, disabled, events }: Webhook): RegisteredWebhook {

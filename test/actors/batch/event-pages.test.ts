@@ -11,7 +11,7 @@ test('a late page of the events of one kind reads the rows of the page', async (
   const clock = new SimulatedClock(1_000);
   const kind = definitions.filter((one) => one.kind === 'system-event');
   const parts = { store, clock, ids: seededIds(3), log: SILENT, faults: new Faults() };
-  const { system } = buildRuntime({ ...parts, definitions: kind, handlers: {} });
+  const { actors } = buildRuntime({ ...parts, definitions: kind, handlers: {} });
   let read = 0;
   const counting = {
     counters: (prefix: string) => store.counters(prefix),
@@ -21,7 +21,7 @@ test('a late page of the events of one kind reads the rows of the page', async (
       return rows;
     },
   };
-  const events = new EventLog({ ...parts, system, store: Object.assign(Object.create(store), counting) });
+  const events = new EventLog({ ...parts, actors, store: Object.assign(Object.create(store), counting) });
   const expected: string[] = [];
   for (let at = 0; at < 60; at += 1) {
     const isFailure = at % 2 === 0;

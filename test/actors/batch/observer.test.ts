@@ -61,7 +61,7 @@ function released(release: Partial<Release>): readonly ActorEvent[] {
 const completed = { format: 'Pades', profile: 'contracts', encrypted: false, took: 0 };
 
 test('a completed job is counted with the values of its release', (t) => {
-  const last = (release: Partial<Release>) => callsOf(JOB, INPUT, released(release)).at(-1);
+  const last = (release: Partial<Release>) => callsOf(JOB.kind, INPUT, released(release)).at(-1);
   t.deepEqual(last({}), ['completed', { ...completed, verified: true }]);
   t.deepEqual(last({ verified: false }), ['completed', { ...completed, verified: false }]);
   for (const verdict of ['agrees', 'not-comparable'] as const)
@@ -77,14 +77,14 @@ test('metrics do not depend on the texts of the history', (t) => {
     ...step,
     journal: step.journal.map((line) => ({ ...line, message: '' })),
   });
-  const calls = callsOf(JOB, INPUT, events);
-  t.deepEqual(callsOf(JOB, INPUT, events, withoutTexts), calls);
+  const calls = callsOf(JOB.kind, INPUT, events);
+  t.deepEqual(callsOf(JOB.kind, INPUT, events, withoutTexts), calls);
   t.deepEqual(calls.at(-1), ['diverged', 'contracts']);
   t.deepEqual(calls[0], ['enqueued', 'scans']);
 });
 
 test('pausing and resuming the pipeline are reported once each', (t) => {
-  const calls = callsOf(PIPELINE, null, [
+  const calls = callsOf(PIPELINE.kind, null, [
     { type: 'PAUSE', reason: null },
     { type: 'RESUME', reason: null },
   ]);

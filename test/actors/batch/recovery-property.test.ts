@@ -106,9 +106,9 @@ async function wreckage(layout: StorageLayout, seed: number) {
     handlers,
     options: { effectsInFlight: 1_000 },
   });
-  const { system } = runtime;
+  const { actors } = runtime;
   runtime.start();
-  const maker = new JobFactory({ system, ids }, new OrderNumbers(systemClock, 0));
+  const maker = new JobFactory({ actors, ids }, new OrderNumbers(systemClock, 0));
   const made: Made[] = [];
   for (let index = 0; index < JOBS; index += 1) {
     const way = chance.pick(WAYS) ?? 'Queued';
@@ -126,16 +126,15 @@ async function wreckage(layout: StorageLayout, seed: number) {
       message: 'Uploaded.',
     });
     if (!outcome.accepted) throw new Error('the job was not made');
-    const id = outcome.actor.id as JobId;
+    const id = outcome.id as JobId;
     made.push({ id, way, path, content });
     const digest = { sha256: sha256(content), length: content.length };
     const input = { ...digest, mtimeMs: 1, inode: '1:1', readAt: 10_000 };
     fates.set(id, { way, input, signed: digest, outputFileName: `${index}.signed.txt` });
-    const address = { kind: JOB, id };
-    if (way === 'Canceled') await system.send(address, { type: 'CANCEL', reason: null });
+    if (way === 'Canceled') await actors.send(JOB, id, { type: 'CANCEL', reason: null });
     else if (way !== 'Queued')
-      await system.send(address, { type: way === 'AwaitingSigner' ? 'CLAIM_REMOTE' : 'CLAIM' });
-    await reached(async () => (await system.read(address))?.state === way);
+      await actors.send(JOB, id, { type: way === 'AwaitingSigner' ? 'CLAIM_REMOTE' : 'CLAIM' });
+    await reached(async () => (await actors.read(JOB, id))?.state === way);
     // An upload may not have its final name yet; only that of a completed job may be gone.
     const gone = way === 'Completed' && chance.percent(50);
     // Staging gives an upload its final name, if it has none by then.

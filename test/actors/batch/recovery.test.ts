@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  type ActorCalls,
   type ActorStore,
   buildRuntime,
   Faults,
@@ -111,7 +112,6 @@ function withNodes(store: ActorStore, count: number): ActorStore {
 test('a node with a disk of its own puts aside the folder of a failed job that another one cleans up', async (t) => {
   const { store, layout } = await batchFixture(t, { start: false, watch: false });
   const runtime = runtimeOn(store);
-  const { system } = runtime;
   const objects = new JobObjects(
     new FolderObjects(layout.output),
     { ...runtime, store, clock: systemClock, ids: systemIds, log: SILENT, faults: new Faults() },
@@ -123,13 +123,13 @@ test('a node with a disk of its own puts aside the folder of a failed job that a
     [2, true],
   ] as const) {
     await mkdir(join(layout.processing, name), { recursive: true });
-    const untidy = new Proxy(system, {
-      get: (target, member) =>
-        member === 'read'
-          ? () => Promise.resolve({ state: 'Failed', context: { untidy: true } })
-          : Reflect.get(target, member),
-    });
-    const on = { system: untidy, store: withNodes(store, nodes), counts: new JobCounts({}), log: SILENT };
+    const untidy = { read: () => Promise.resolve({ state: 'Failed', context: { untidy: true } }) };
+    const on = {
+      actors: untidy as object as ActorCalls,
+      store: withNodes(store, nodes),
+      counts: new JobCounts({}),
+      log: SILENT,
+    };
     const { orphans } = await recover({ ...on, objects }, layout);
     t.is(orphans, 0);
     t.is(existsSync(join(layout.error, name)), isPutAside, `${nodes} nodes`);
@@ -142,7 +142,7 @@ test('an upload that another node may be receiving survives the start of a node'
   const upload = uploadName(join(layout.input, `${randomUUID()}.txt`));
   const counts = new JobCounts({});
   const log = SILENT;
-  const { system } = runtimeOn(store);
+  const { actors } = runtimeOn(store);
   for (const [nodes, hoursOld, dropped] of [
     [2, 0, 0],
     [1, 0, 1],
@@ -151,7 +151,7 @@ test('an upload that another node may be receiving survives the start of a node'
     await writeFile(upload, 'half of the bytes');
     const time = Date.now() / 1000 - hoursOld * 3600;
     await utimes(upload, time, time);
-    const report = await recover({ system, store: withNodes(store, nodes), counts, log }, layout);
+    const report = await recover({ actors, store: withNodes(store, nodes), counts, log }, layout);
     t.is(report.uploadsDropped, dropped, `${nodes} nodes, ${hoursOld} hours`);
     t.is(existsSync(upload), dropped === 0);
   }

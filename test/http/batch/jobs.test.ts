@@ -354,10 +354,10 @@ test('cancel and retry return the refusals of the service', async (t) => {
   await rm(without.originalPath);
   await assertProblem(t, await call(`/api/jobs/${without.id}/retry`, post()), 'job.input-missing');
   const { id } = await service.add();
-  const read = service.system.read.bind(service.system);
-  service.system.read = (async (address: Parameters<typeof read>[0]) => {
-    const found = await read(address);
-    service.system.read = read;
+  const read = service.actors.read.bind(service.actors);
+  service.actors.read = (async (...asked: Parameters<typeof read>) => {
+    const found = await read(...asked);
+    service.actors.read = read;
     await service.send(id, { type: 'CLAIM' });
     return found;
   }) as typeof read;

@@ -7,18 +7,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type ActorSystem,
+  ActorCalls,
+  accepted,
   buildRuntime,
+  type Calls,
   type Clock,
-  DeferredSystem,
-  durable,
   Faults,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import { systemIds } from '#runtime/model/ids.js';
 import { planBatch } from '../../../actors/batch/batch.ts';
-import { JOB, PIPELINE_ADDRESS } from '../../../actors/batch/job-records/kinds.ts';
+import { JOB, PIPELINE, PIPELINE_ID } from '../../../actors/batch/job-records/kinds.ts';
 import {
   type Batch,
   type BatchOptions,
@@ -65,7 +65,7 @@ const WAYS: { readonly [State in JobState]: readonly Message[] } = {
 export interface TestService extends Batch {
   readonly folder: string;
   readonly input: string;
-  readonly system: ActorSystem;
+  readonly actors: Calls;
   /** Runs the effects from now on; still no job is claimed. */
   runEffects(): void;
   /** Uploads that have begun. */
@@ -105,8 +105,8 @@ export async function openTestService(
   createStorageFolders(layout, []);
   const store = given ?? new MemoryStore();
   const name = (text: string) => text as ProfileName;
-  const system = new DeferredSystem();
-  const common = { system, store, clock, ids: systemIds, log: SILENT, faults: new Faults() };
+  const actors = new ActorCalls();
+  const common = { actors, store, clock, ids: systemIds, log: SILENT, faults: new Faults() };
   const plan = await planBatch(
     {
       layout,
@@ -154,7 +154,7 @@ export async function openTestService(
   const batch = await plan.open(runtime);
   opened = batch;
   // As the start of the pipeline does.
-  await system.create(PIPELINE_ADDRESS, null);
+  await actors.create(PIPELINE, PIPELINE_ID);
   const { uploads } = batch.jobs;
   const openUpload = uploads.openUpload.bind(uploads);
   uploads.openUpload = (...given) => {
@@ -168,15 +168,15 @@ export async function openTestService(
   };
   const send: TestService['send'] = async (id, ...messages) => {
     for (const message of messages)
-      await durable(
-        system.send({ kind: JOB, id }, message),
+      await accepted(
+        actors.send(JOB, id, message),
         ({ reason }) => new Error(`${message.type} was refused: ${reason}`),
       );
   };
   const service: TestService = Object.assign(batch, {
     folder,
     input: layout.input,
-    system,
+    actors,
     opened: 0,
     accepting: () => {},
     send,
@@ -195,7 +195,7 @@ export async function openTestService(
       const broken = { type: 'CANCEL', reason: 5 as never } as const;
       for (let tries = 0; (await batch.inspection.stoppedActors()).stopped === 0; tries += 1) {
         if (tries === 20) throw new Error('The actor is not given up after 20 failures.');
-        await system.send({ kind: JOB, id }, broken).catch(() => {});
+        await actors.send(JOB, id, broken).catch(() => {});
       }
       return id;
     },

@@ -1,8 +1,12 @@
 /** `/api/webhooks`. Source: docs/webhooks.md. */
-import { durable } from '@sealwright/runtime';
+import { accepted } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { jobDeliveryAddress, jobDeliveryId } from '../../../actors/batch/webhooks/job-deliveries.ts';
+import {
+  JOB_DELIVERY,
+  jobDeliveryActor,
+  jobDeliveryId,
+} from '../../../actors/batch/webhooks/job-deliveries.ts';
 import { jobWebhooks } from '../../../actors/batch/webhooks/job-webhook.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { startServer } from '../harness.ts';
@@ -18,11 +22,11 @@ const AT = 1_800_000_000_000;
 async function server(t: Parameters<typeof startServer>[0]) {
   const more = { batch: { webhooks: [HOOK] }, serviceClock: new SimulatedClock(AT) };
   const { call, service } = await startServer(t, {}, undefined, more);
-  const address = jobDeliveryAddress(WEBHOOK, JOB);
+  const id = jobDeliveryActor(WEBHOOK, JOB);
   const refused = ({ reason }: { readonly reason: string }) => new Error(reason);
   const delivery = { id: DELIVERY, type: 'JobFailed', sequence: 1, body: '{}', createdAt: AT, notBefore: 0 };
   const input = { webhookId: WEBHOOK, jobId: JOB, deliveries: [delivery], at: AT };
-  await durable(service.system.create(address, input), refused);
+  await accepted(service.actors.create(JOB_DELIVERY, id, input), refused);
   const attempt = {
     at: AT,
     url: HOOK.url,
@@ -32,7 +36,7 @@ async function server(t: Parameters<typeof startServer>[0]) {
     response: null,
   };
   const attempted = { type: 'ATTEMPTED', id: DELIVERY, outcome: 'gone', attempt, retryAfter: null } as const;
-  await durable(service.system.send(address, attempted), refused);
+  await accepted(service.actors.send(JOB_DELIVERY, id, attempted), refused);
   const replay = (body: unknown) =>
     call('/api/webhooks/replay', {
       method: 'POST',

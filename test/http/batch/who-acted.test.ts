@@ -5,12 +5,16 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { durable } from '@sealwright/runtime';
+import { accepted } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { systemIds } from '#runtime/model/ids.js';
 import type { JournalLine } from '#runtime/model/ports.js';
-import { jobDeliveryAddress, jobDeliveryId } from '../../../actors/batch/webhooks/job-deliveries.ts';
+import {
+  JOB_DELIVERY,
+  jobDeliveryActor,
+  jobDeliveryId,
+} from '../../../actors/batch/webhooks/job-deliveries.ts';
 import { jobWebhooks } from '../../../actors/batch/webhooks/job-webhook.ts';
 import { MailFailure } from '../../../actors/portal/mail/mail-port.ts';
 import { Administration } from '../../../actors/portal/tenants/administration.ts';
@@ -157,8 +161,8 @@ async function jobDelivery({ service, clock }: Walked): Promise<string> {
   const id = jobDeliveryId(webhookId, jobId);
   const delivery = { id, type: 'JobFailed', sequence: 1, body: '{}', createdAt: at, notBefore: 0 };
   const input = { webhookId, jobId, deliveries: [delivery], at };
-  await durable(
-    service.system.create(jobDeliveryAddress(webhookId, jobId), input),
+  await accepted(
+    service.actors.create(JOB_DELIVERY, jobDeliveryActor(webhookId, jobId), input),
     ({ reason }) => new Error(reason),
   );
   return id;
@@ -190,7 +194,7 @@ async function portalFor(t: ExecutionContext, operation: string, written: Journa
   const find = async () => (await webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
   await until(async () => (await find())?.attempts.length === 1);
   const administration = new Administration(
-    { system: runtime.system, store, clock, ids: systemIds },
+    { actors: runtime.actors, store, clock, ids: systemIds },
     new RowLists(store),
   );
   const portalWebhooks = new OperatorDeliveries(store, webhooks, administration);

@@ -22,7 +22,7 @@ test('a file whose path is too long counts as one failure and is not offered aga
   const path = await mkdtemp(join(tmpdir(), 'sealwright-folder-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
   const store = new MemoryStore();
-  const { system } = buildRuntime({
+  const { actors } = buildRuntime({
     store,
     clock: systemClock,
     ids: systemIds,
@@ -47,7 +47,7 @@ test('a file whose path is too long counts as one failure and is not offered aga
         sweepIntervalMs: 1_000,
       },
     },
-    { system, store, clock: hasty, log: LOG },
+    { actors, store, clock: hasty, log: LOG },
     {
       enqueueStable: async (_, { fileName }) => {
         taken.push(fileName);

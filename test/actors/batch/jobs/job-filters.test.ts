@@ -31,7 +31,7 @@ async function manyJobs(
   await columns.page({ statuses: [], fileName: 'file' }, { offset: 0, limit: 1 });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const never = { after: 'visible' as const, run: () => new Promise<never>(() => {}) };
-  const { system } = buildRuntime({
+  const { actors } = buildRuntime({
     store,
     clock,
     ids,
@@ -44,7 +44,7 @@ async function manyJobs(
       columns.observe(step);
     },
   });
-  const maker = new JobFactory({ system, ids }, new OrderNumbers(clock, 0));
+  const maker = new JobFactory({ actors, ids }, new OrderNumbers(clock, 0));
   const jobs: { readonly id: JobId; state: JobState; readonly context: JobContext }[] = [];
   for (let index = 0; index < 60; index += 1) {
     const parent = index % 7 === 6 ? jobs[index - 6] : undefined;
@@ -62,13 +62,13 @@ async function manyJobs(
     };
     const made = await maker.create(job);
     if (!made.accepted) throw new Error(made.reason);
-    const address = { kind: JOB, id: made.actor.id };
-    if (index % 2 === 0) await system.send(address, { type: 'CLAIM' });
-    if (index % 4 === 0) await system.send(address, { type: 'FAIL', code: 'pdf.broken', message: 'Broken.' });
-    if (index % 8 === 1) await system.send(address, { type: 'CANCEL', reason: null });
-    const now = await system.read(address);
+    const { id } = made;
+    if (index % 2 === 0) await actors.send(JOB, id, { type: 'CLAIM' });
+    if (index % 4 === 0) await actors.send(JOB, id, { type: 'FAIL', code: 'pdf.broken', message: 'Broken.' });
+    if (index % 8 === 1) await actors.send(JOB, id, { type: 'CANCEL', reason: null });
+    const now = await actors.read(JOB, id);
     if (!now) throw new Error('gone');
-    jobs.push({ id: now.id as JobId, state: now.state as JobState, context: now.context as JobContext });
+    jobs.push({ id: id as JobId, state: now.state as JobState, context: now.context });
     clock.advance(index % 9 === 0 ? HOUR : 0);
     clock.setWallClock(-setBack(index));
   }

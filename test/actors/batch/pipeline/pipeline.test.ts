@@ -25,7 +25,7 @@ class UnwillingStore extends MemoryStore {
 
   override async commit(step: Step): Promise<Committed> {
     await turns(1);
-    if (this.willing || step.actor.address.kind !== JOB) return super.commit(step);
+    if (this.willing || step.actor.address.kind !== JOB.kind) return super.commit(step);
     this.refusals += 1;
     throw new Retryable('store.unavailable', 'The disk is full.');
   }
@@ -55,7 +55,7 @@ async function makePipeline({
   const log = { debug() {}, info() {}, warn: complain, error: complain };
   const counts = new JobCounts(await store.counters('jobs/'));
   let observe = (step: Step): void => counts.move(step.counters);
-  const { system } = buildRuntime({
+  const { actors } = buildRuntime({
     store,
     clock,
     ids: seededIds(1),
@@ -78,7 +78,7 @@ async function makePipeline({
   const isAway = async (path: string) => away.has(path);
   const outages: InputWaits = new InputWaits({ clock, log }, { isAway }, () => pipeline.wake());
   const pipeline: Pipeline = new Pipeline({
-    runtime: { system, store: Object.assign(store, { nodes }), counts, clock, log } as never,
+    runtime: { actors, store: Object.assign(store, { nodes }), counts, clock, log } as never,
     remote: { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
     storage: { held: null },
     maxConcurrency,
@@ -88,7 +88,7 @@ async function makePipeline({
   observe = (step) => {
     counts.move(step.counters);
     outages.observe(step);
-    if (step.actor.address.kind !== JOB) return;
+    if (step.actor.address.kind !== JOB.kind) return;
     pipeline.observeJob(step.actor, isOwn(step.actor.address.id));
     if (Object.keys(step.counters).length > 0) pipeline.wake();
   };
@@ -96,7 +96,7 @@ async function makePipeline({
   return {
     store,
     clock,
-    system,
+    actors,
     counts,
     pipeline,
     complaints,
@@ -104,26 +104,23 @@ async function makePipeline({
     outages,
     async enqueue(id: string, bucket?: string) {
       order += 1;
-      await system.create(
-        { kind: JOB, id },
-        {
-          fileName: id,
-          originalPath: bucket === undefined ? `/in/${id}` : `s3://${bucket}/${id}`,
-          format: 'Cades',
-          profileName: 'default' as ProfileName,
-          source: 'Watcher',
-          folder: (bucket ?? 'default') as FolderName,
-          parentJobId: null,
-          seen: null,
-          message: 'Made by a test.',
-          order,
-          pathKey: id,
-          at: clock.now(),
-        },
-      );
+      await actors.create(JOB, id, {
+        fileName: id,
+        originalPath: bucket === undefined ? `/in/${id}` : `s3://${bucket}/${id}`,
+        format: 'Cades',
+        profileName: 'default' as ProfileName,
+        source: 'Watcher',
+        folder: (bucket ?? 'default') as FolderName,
+        parentJobId: null,
+        seen: null,
+        message: 'Made by a test.',
+        order,
+        pathKey: id,
+        at: clock.now(),
+      });
     },
     async stateOf(id: string) {
-      return (await system.read({ kind: JOB, id }))?.state;
+      return (await actors.read(JOB, id))?.state;
     },
   };
 }
@@ -146,7 +143,7 @@ test('a refusing store is asked once per poll, and the job is claimed once the s
 });
 
 test('a node of several begins with the jobs that it made, and goes on with those of others', async (t) => {
-  const { pipeline, enqueue, stateOf, system } = await makePipeline({
+  const { pipeline, enqueue, stateOf, actors } = await makePipeline({
     nodes: { count: 3, slot: 0, sync: async () => {} },
     isOwn: (id) => id.startsWith('own'),
   });
@@ -154,14 +151,14 @@ test('a node of several begins with the jobs that it made, and goes on with thos
   await pipeline.start();
   await turns(50);
   t.deepEqual(await Promise.all(['first', 'second', 'own'].map(stateOf)), ['Queued', 'Queued', 'Processing']);
-  await system.send({ kind: JOB, id: 'own' }, { type: 'FAIL', code: null, message: 'by a test' });
+  await actors.send(JOB, 'own', { type: 'FAIL', code: null, message: 'by a test' });
   await turns(50);
   t.is(await stateOf('first'), 'Processing');
   await pipeline.stop();
 });
 
 test('an old job of another node is claimed although this one always has jobs of its own', async (t) => {
-  const { pipeline, enqueue, stateOf, system } = await makePipeline({
+  const { pipeline, enqueue, stateOf, actors } = await makePipeline({
     nodes: { count: 2, slot: 1, sync: async () => {} },
     isOwn: (id) => id.startsWith('own'),
   });
@@ -171,7 +168,7 @@ test('an old job of another node is claimed although this one always has jobs of
   await turns(50);
   for (const id of own) {
     if ((await stateOf('first')) === 'Processing') break;
-    await system.send({ kind: JOB, id }, { type: 'FAIL', code: null, message: 'by a test' });
+    await actors.send(JOB, id, { type: 'FAIL', code: null, message: 'by a test' });
     await turns(50);
   }
   t.is(await stateOf('first'), 'Processing');
@@ -188,7 +185,7 @@ test('a stop waits for claims in progress, whose jobs are in flight afterwards',
   });
   const commit = store.commit.bind(store);
   store.commit = async (step) => {
-    if (step.actor.address.kind === JOB) await held;
+    if (step.actor.address.kind === JOB.kind) await held;
     return commit(step);
   };
   await pipeline.start();
@@ -214,15 +211,15 @@ test('a job that supervision stopped gives its slot to the next one, also after 
   t.is(await first.stateOf('poison'), 'Processing');
   t.is(await first.stateOf('b'), 'Queued');
   const failure = { type: 'FAIL', code: 'internal', message: 'no' } as const;
-  await t.throwsAsync(first.system.send({ kind: JOB, id: 'poison' }, failure));
+  await t.throwsAsync(first.actors.send(JOB, 'poison', failure));
   await turns(50);
-  t.true((await first.system.read({ kind: JOB, id: 'poison' }))?.stopped);
+  t.truthy((await first.store.load({ kind: JOB.kind, id: 'poison' }))?.stopped);
   t.is(await first.stateOf('b'), 'Processing');
   t.is(first.pipeline.working(), 1);
   t.true(first.complaints.some((line) => line.includes('its slot is given to others')));
   await first.pipeline.stop();
 
-  await first.system.send({ kind: JOB, id: 'b' }, failure);
+  await first.actors.send(JOB, 'b', failure);
   await first.enqueue('c');
   const second = await makePipeline({ store: first.store });
   await second.pipeline.start();
@@ -232,14 +229,14 @@ test('a job that supervision stopped gives its slot to the next one, also after 
 });
 
 test('jobs whose bucket is away wait without a slot, however many they are, until it is back', async (t) => {
-  const { store, clock, system, pipeline, away, enqueue, stateOf } = await makePipeline();
+  const { store, clock, actors, pipeline, away, enqueue, stateOf } = await makePipeline();
   const path = 's3://b/0';
   away.add(path);
   for (let number = 0; number < 1_100; number += 1) await enqueue(String(number), 'b');
   await pipeline.start();
   await turns(50);
   t.is(await stateOf('0'), 'Processing');
-  await system.send({ kind: JOB, id: '0' }, { type: 'INPUT_AWAY', message: 'It is away' });
+  await actors.send(JOB, '0', { type: 'INPUT_AWAY', message: 'It is away' });
   await enqueue('file');
   await turns(50);
   t.is(await stateOf('file'), 'Processing');
@@ -250,37 +247,37 @@ test('jobs whose bucket is away wait without a slot, however many they are, unti
     reads += 1;
     return rows(query);
   };
-  await system.send({ kind: JOB, id: 'file' }, { type: 'FAIL', code: null, message: 'no' });
+  await actors.send(JOB, 'file', { type: 'FAIL', code: null, message: 'no' });
   await enqueue('next', 'other');
   await turns(50);
   t.is(await stateOf('next'), 'Processing');
   t.true(reads < 5, `${reads} reads`);
-  await system.send({ kind: JOB, id: 'next' }, { type: 'FAIL', code: null, message: 'no' });
+  await actors.send(JOB, 'next', { type: 'FAIL', code: null, message: 'no' });
   for (let second = 0; second < 10; second += 1) {
     clock.advance(1_000);
     await turns(50);
   }
   t.is(pipeline.working(), 0);
-  await system.send({ kind: JOB, id: '1' }, { type: 'CANCEL', reason: null });
+  await actors.send(JOB, '1', { type: 'CANCEL', reason: null });
   away.clear();
   clock.advance(60_000);
   await turns(50);
   t.is(await stateOf('0'), 'Processing');
   t.is(await stateOf('1'), 'Canceled');
-  const { length } = await store.journal({ kind: JOB, id: '0' });
+  const { length } = await store.journal({ kind: JOB.kind, id: '0' });
   t.is(length, 4, 'made, claimed, put back and claimed');
   await pipeline.stop();
 });
 
 test('a job that its bucket breaks off again and again leaves the slot to the others of the bucket', async (t) => {
-  const { clock, system, pipeline, enqueue, stateOf } = await makePipeline();
+  const { clock, actors, pipeline, enqueue, stateOf } = await makePipeline();
   await enqueue('big', 'b');
   await enqueue('small', 'b');
   await pipeline.start();
   for (let second = 0; second < 10; second += 1) {
     await turns(20);
     if ((await stateOf('big')) === 'Processing')
-      await system.send({ kind: JOB, id: 'big' }, { type: 'INPUT_AWAY', message: 'It breaks off' });
+      await actors.send(JOB, 'big', { type: 'INPUT_AWAY', message: 'It breaks off' });
     await turns(20);
     clock.advance(1_000);
   }

@@ -1,9 +1,9 @@
 /** Attempts, their pauses and what follows the last one: real actors and calls, simulated time. Source: docs/webhooks.md. */
 
 import {
+  ActorCalls,
   type BuiltRuntime,
   buildRuntime,
-  DeferredSystem,
   type EffectHandler,
   Faults,
   systemClock,
@@ -12,6 +12,7 @@ import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/test
 import test, { type ExecutionContext } from 'ava';
 import { recordEventHandler } from '../../../../actors/batch/effects/index.ts';
 import { EventLog } from '../../../../actors/batch/job-records/events.ts';
+import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { JobWebhooks } from '../../../../actors/batch/webhooks/job-webhooks.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
@@ -29,11 +30,11 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
   const clock = new SimulatedClock(Date.UTC(2026, 0, 4));
   const calls: boolean[] = [];
   const ended: string[] = [];
-  const system = new DeferredSystem();
+  const actors = new ActorCalls();
   const webhooks = new JobWebhooks(
     urls.map((url) => ({ url, secret: SECRET, events: ['JobCanceled'] })),
     {
-      system,
+      actors,
       store,
       // Time-outs of real calls need real time.
       clock: Object.assign(Object.create(clock) as SimulatedClock, {
@@ -47,7 +48,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
   const others = ['sign', 'dispatch', 'release', 'tidy', 'quarantine', 'cancelRemote', 'operate'];
   const runtime: BuiltRuntime = buildRuntime({
-    system,
+    actors,
     store,
     clock,
     ids: seededIds(7),
@@ -64,7 +65,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
       for (const [name, by] of Object.entries(counters)) if (by > 0) ended.push(name);
     },
   });
-  const events = new EventLog({ system: runtime.system, store, clock, ids: seededIds(8), log: QUIET });
+  const events = new EventLog({ actors: runtime.actors, store, clock, ids: seededIds(8), log: QUIET });
   runtime.start();
   t.teardown(async () => {
     const stopped = runtime.stop(0);
@@ -72,8 +73,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
     await stopped;
     webhooks.close();
   });
-  const job = { kind: 'job', id: JOB_ID };
-  await runtime.system.create(job, {
+  await actors.create(JOB, JOB_ID, {
     fileName: 'a.pdf',
     originalPath: '/in/a.pdf',
     format: 'Pades',
@@ -88,7 +88,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
     at: clock.now(),
     webhooksPending: true,
   });
-  await runtime.system.send(job, { type: 'CANCEL', reason: null });
+  await actors.send(JOB, JOB_ID, { type: 'CANCEL', reason: null });
   const { deliveries } = webhooks;
   const until = async (condition: Condition): Promise<void> => {
     while (!(await condition())) {

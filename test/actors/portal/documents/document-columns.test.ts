@@ -12,7 +12,6 @@ import {
 import {
   DOCUMENT,
   type DocumentActor,
-  documentDefinition,
   documentRowOf,
   participantKey,
 } from '../../../../actors/portal/document-records/document-index.ts';
@@ -43,8 +42,8 @@ async function storeOf(count: number) {
   const columns = new DocumentColumns(store, {});
   const stored = new Map<number, { readonly actor: DocumentActor; readonly revision: number }>();
   const facts = (actor: DocumentActor) => ({
-    rows: documentDefinition.rows?.(actor) ?? [],
-    counters: documentDefinition.counters?.(actor) ?? {},
+    rows: DOCUMENT.rows?.(actor) ?? [],
+    counters: DOCUMENT.counters?.(actor) ?? {},
   });
   const write = async (actor: DocumentActor): Promise<Step> => {
     const { order } = actor.context;
@@ -55,7 +54,7 @@ async function storeOf(count: number) {
     for (const [name, by] of Object.entries(was.counters)) counters[name] = (counters[name] ?? 0) - by;
     const keys = new Set(is.rows.map(({ view, key }) => JSON.stringify([view, key])));
     const remove = was.rows.filter(({ view, key }) => !keys.has(JSON.stringify([view, key])));
-    const address = { kind: DOCUMENT, id: actor.id };
+    const address = { kind: DOCUMENT.kind, id: actor.id };
     const revision = before?.revision ?? 0;
     const step = stepOf(
       address,

@@ -1,6 +1,6 @@
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { participantKey } from '../../../../actors/portal/document-records/document-index.ts';
+import { DOCUMENT, participantKey } from '../../../../actors/portal/document-records/document-index.ts';
 import { pendingOf } from '../../../../actors/portal/document-records/document-list.ts';
 import type { DocumentId, FlowActionId, OrganizationId } from '../../../../machines/ids.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
@@ -233,7 +233,7 @@ test.serial('an expired document refuses signatures, refusals, versions and canc
   const access = await fixture.ticket(id, 'ana@example.org');
   const due = (await fixture.store.load({ kind: 'document', id }))?.timers['expiry'] ?? 0;
   t.true(due >= expirationDate && due < expirationDate + 5_000);
-  await fixture.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' });
+  await fixture.runtime.actors.send(DOCUMENT, id, { type: 'EXPIRE' });
   t.is((await fixture.get(id)).status, 'Expired');
   const plain = { positions: [], initialsPositions: [] };
   await refusedAs(

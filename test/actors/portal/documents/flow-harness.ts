@@ -4,11 +4,11 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  ActorCalls,
   type ActorStore,
   type BuiltRuntime,
   buildRuntime,
   type Clock,
-  DeferredSystem,
   type EffectHandler,
   Faults,
   systemClock,
@@ -129,7 +129,7 @@ export async function portalFixture(
   });
   const mails: OutgoingMail[] = [];
   const events: DocumentEvent[] = [];
-  const system = new DeferredSystem();
+  const actors = new ActorCalls();
   const plan = await planPortal(
     {
       root: join(root, 'portal'),
@@ -158,11 +158,11 @@ export async function portalFixture(
       webhooks: { allowPrivate: true, concludedDelay: 0 },
       ...more,
     },
-    { system, store, clock, ids: systemIds, log, faults },
+    { actors, store, clock, ids: systemIds, log, faults },
     pool,
   );
   const runtime = buildRuntime({
-    system,
+    actors,
     store,
     clock,
     ids: systemIds,

@@ -2,11 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ActorStore } from '@sealwright/runtime';
 import { DocumentColumns } from '../../../../actors/portal/document-records/document-columns.ts';
-import {
-  DOCUMENT,
-  type DocumentActor,
-  documentDefinition,
-} from '../../../../actors/portal/document-records/document-index.ts';
+import { DOCUMENT, type DocumentActor } from '../../../../actors/portal/document-records/document-index.ts';
 import { stepOf } from '../../../contract/steps.ts';
 import { documentsBy, OURS, random, THEIRS } from './some-documents.ts';
 
@@ -44,7 +40,7 @@ export class StoredDocuments {
   /** Reads what is stored. */
   async load(): Promise<void> {
     for (const { address, state, context, revision } of await this.#store.actors({
-      kind: DOCUMENT,
+      kind: DOCUMENT.kind,
       limit: 100_000,
     })) {
       const actor = { id: address.id, state, context } as unknown as DocumentActor;
@@ -93,7 +89,7 @@ export class StoredDocuments {
     const remove = was.rows.filter(({ view, key }) => !keys.has(JSON.stringify([view, key])));
     const revision = before?.revision ?? 0;
     const step = stepOf(
-      { kind: DOCUMENT, id: actor.id },
+      { kind: DOCUMENT.kind, id: actor.id },
       revision,
       { rows: { put, remove }, counters },
       { state: actor.state, context: actor.context as never },
@@ -107,7 +103,7 @@ export class StoredDocuments {
 
 function factsOf(actor: DocumentActor | undefined) {
   return {
-    rows: (actor && documentDefinition.rows?.(actor)) ?? [],
-    counters: (actor && documentDefinition.counters?.(actor)) ?? {},
+    rows: (actor && DOCUMENT.rows?.(actor)) ?? [],
+    counters: (actor && DOCUMENT.counters?.(actor)) ?? {},
   };
 }

@@ -2,7 +2,7 @@
 
 import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
+import { DRAFT, Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { type PortalFixture, portalFixture, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
@@ -29,7 +29,7 @@ async function keptDraft(): Promise<string> {
 
 /** Drafts of another node, on the same store, where a rule refuses every creation. */
 function refusingNode(): Drafts {
-  const runtime = { system: fixture.runtime.system, store: fixture.store, clock, ids: systemIds };
+  const runtime = { actors: fixture.runtime.actors, store: fixture.store, clock, ids: systemIds };
   return new Drafts(runtime, fixture.portal.uploads, {
     create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
   });
@@ -45,7 +45,7 @@ async function countOfDocuments(): Promise<number> {
 }
 
 function begin(id: string, call: string) {
-  return fixture.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
+  return fixture.runtime.actors.send(DRAFT, id, { type: 'SEND', call });
 }
 
 test.serial('a refusal on one node does not cancel the documents of a call on another node', async (t) => {

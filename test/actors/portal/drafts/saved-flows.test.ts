@@ -1,21 +1,18 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/drafts/saved-flows.ts';
+import { SAVED_FLOW, SavedFlowService } from '../../../../actors/portal/drafts/saved-flows.ts';
 import { Records } from '../../../../actors/portal/shared/records.ts';
-import {
-  MarksSessionService,
-  marksSessionDefinition,
-} from '../../../../actors/portal/signing/marks-sessions.ts';
+import { MARKS_SESSION, MarksSessionService } from '../../../../actors/portal/signing/marks-sessions.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 function savedFlowFixture(t: ExecutionContext) {
-  const it = portalStoreFixture(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
+  const it = portalStoreFixture(t, { definitions: [SAVED_FLOW, MARKS_SESSION] });
   const { store, clock, uploads, tenants } = it;
-  const runtime = { system: it.runtime.system, store, clock, ids: systemIds };
+  const runtime = { actors: it.runtime.actors, store, clock, ids: systemIds };
   return {
     ...it,
-    records: new Records(runtime, { kind: 'saved-flow', notFound: 'DocumentFlowNotFound' }),
+    records: new Records(runtime, { actor: SAVED_FLOW, notFound: 'DocumentFlowNotFound' }),
     flows: new SavedFlowService(runtime, { create: async () => [] }),
     sessions: new MarksSessionService(runtime, uploads, tenants, () => 'https://sign.example'),
   };
@@ -101,7 +98,7 @@ test('a marks session shows its files without a key for an hour', async (t) => {
   t.is((await it.uploads.preview(shown?.location.split('=')[1] ?? '')).length, 8);
   it.clock.forward(60 * 60_000 + 1);
   await t.throwsAsync(it.sessions.get(id), { code: 'MarksSessionNotFound' });
-  await it.settle(async () => (await it.runtime.system.read({ kind: 'marks-session', id })) === undefined);
+  await it.settle(async () => (await it.runtime.actors.read(MARKS_SESSION, id)) === undefined);
 });
 
 test('a marks session needs files of its own organization', async (t) => {

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
-import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
+import { FOLDER, Folders } from '../../../../actors/portal/folders/folders.ts';
 import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
@@ -46,24 +46,32 @@ function folderFixture(
   let waits: StepWaits | undefined;
   const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
-    definitions: [folderDefinition, paper],
+    definitions: [FOLDER, paper],
     handlers: {
       emptyFolder: emptyFolderHandler(
-        { rows: (query) => it.store.rows(query) },
-        new Faults(),
+        // The runtime is made with the handlers.
+        {
+          get actors() {
+            return it.runtime.actors;
+          },
+          get store() {
+            return it.store;
+          },
+          faults: new Faults(),
+        },
         async (store, organization, folder, limit) =>
           (await store.rows({ view: 'papers', prefix: [organization, folder], limit })).map(
             ({ value }) => value as DocumentId,
           ),
-        'paper',
+        paper,
       ),
     },
     observe: (step) => waits?.observe(step),
   });
-  const { system } = it.runtime;
+  const { actors } = it.runtime;
   const { store, clock, lists } = it;
   waits = new StepWaits(clock);
-  const folders = new Folders({ system, store, clock, ids: systemIds }, lists, waits);
+  const folders = new Folders({ actors, store, clock, ids: systemIds }, lists, waits);
   return { ...it, folders };
 }
 
@@ -162,7 +170,7 @@ test('a root folder stored before folders had names is found by its name', async
   const tenant = await newTenant(it, 'Org');
   const id = crypto.randomUUID() as FolderId;
   const context = { organizationId: tenant.organization.id, name: 'Old', parentId: null, createdAt: 1 };
-  await it.runtime.system.create({ kind: FOLDER, id }, context);
+  await it.runtime.actors.create(FOLDER, id, context);
   t.is((await it.folders.named(tenant, 'Old')).id, id);
 });
 
@@ -177,7 +185,7 @@ test('removal of a folder moves its content to the destination', async (t) => {
   const kept = await papers(it, tenant, inner.id, 2);
   await it.folders.remove(tenant, gone.id, { deleteAction: 'MoveContent', destinationFolderId: target.id });
   // The answer comes after two seconds, also where the work goes on.
-  await reached(async () => (await it.runtime.system.read({ kind: FOLDER, id: gone.id })) === undefined);
+  await reached(async () => (await it.runtime.actors.read(FOLDER, gone.id)) === undefined);
   t.is((await it.folders.get(tenant, inner.id)).parentId, target.id);
   for (const id of ids) {
     t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, target.id);
@@ -204,9 +212,7 @@ test('removal of a folder with its content deletes the documents of all nested f
   const states = async () =>
     Promise.all(ids.map(async (id) => (await it.runtime.system.read({ kind: 'paper', id }))?.state));
   await it.settle(async () => (await states()).every((state) => state === 'Deleted'));
-  await it.settle(
-    async () => (await it.runtime.system.read({ kind: FOLDER, id: innermost.id })) === undefined,
-  );
+  await it.settle(async () => (await it.runtime.actors.read(FOLDER, innermost.id)) === undefined);
   t.deepEqual(await names(it, tenant), [0]);
 });
 
@@ -237,9 +243,7 @@ test('an acknowledged removal is completed after a restart', async (t) => {
   await t.throwsAsync(it.folders.get(tenant, gone.id), { code: 'FolderNotFound' });
   await it.close();
   const again = folderFixture(t, it.root);
-  await again.settle(
-    async () => (await again.runtime.system.read({ kind: FOLDER, id: gone.id })) === undefined,
-  );
+  await again.settle(async () => (await again.runtime.actors.read(FOLDER, gone.id)) === undefined);
   for (const id of ids) {
     t.is((await again.runtime.system.read({ kind: 'paper', id }))?.context.folderId, null);
   }

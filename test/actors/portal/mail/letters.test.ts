@@ -7,7 +7,7 @@ import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/lette
 import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts';
 import { oneLine } from '../../../../actors/portal/mail/mail-port.ts';
 import { type MailRenderingOptions, renderMail } from '../../../../actors/portal/mail/mail-rendering.ts';
-import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { MAIL } from '../../../../actors/portal/mail/mails.ts';
 import { addressKey, isMailAddress } from '../../../../actors/portal/shared/mail-address.ts';
 import { LANGUAGES, type Language } from '../../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
@@ -354,10 +354,10 @@ test('mails are listed by state, also from an earlier store, and sent again wher
     rows: { put: [], remove: [row] },
     names: { take: [], release: [] },
     counters: {},
-    moved: { from: `${mailDefinition.version}/Sent`, to: '1/Sent' },
+    moved: { from: `${MAIL.version}/Sent`, to: '1/Sent' },
   });
   t.deepEqual((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items, []);
-  await migrateStore(store, [mailDefinition, stubDocument], { log: { info() {} }, now: 0 });
+  await migrateStore(store, [MAIL, stubDocument], { log: { info() {} }, now: 0 });
   t.is((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items[0]?.id, address.id);
   t.like(await before.mails.newest({ status: 'Failed', limit: 9, offset: 0 }), { items: [], totalCount: 0 });
   await t.throwsAsync(before.mails.sendNow(address.id), { code: 'MailAlreadySent' });

@@ -1,6 +1,7 @@
 /** A runtime with mails, a stub in the place of documents, and simulated time. */
 import {
   type ActorAddress,
+  ActorCalls,
   type ActorStore,
   type BuiltRuntime,
   buildRuntime,
@@ -11,12 +12,7 @@ import {
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import type { Mailer } from '../../../../actors/portal/mail/mail-port.ts';
-import {
-  createMailHandler,
-  Mails,
-  mailDefinition,
-  reportMailHandler,
-} from '../../../../actors/portal/mail/mails.ts';
+import { createMailHandler, MAIL, Mails, reportMailHandler } from '../../../../actors/portal/mail/mails.ts';
 import type { MessageGateway } from '../../../../actors/portal/mail/message-gateway.ts';
 import { type MailProfile, MailTrouble, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
 import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
@@ -64,17 +60,20 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const faults = new Faults();
   const ids = seededIds(7);
   const trouble = new MailTrouble(clock);
+  const actors = new ActorCalls();
   const runtime: BuiltRuntime = buildRuntime({
+    actors,
     store,
     clock,
     ids,
     log: QUIET,
     faults,
-    definitions: [stubDocument, mailDefinition],
+    definitions: [stubDocument, MAIL],
     handlers: withoutTimeLimits({
-      notify: createMailHandler(),
-      reportMail: reportMailHandler(),
+      notify: createMailHandler({ actors, clock }),
+      reportMail: reportMailHandler({ actors }),
       sendMail: sendMailHandler({
+        actors,
         mailer,
         store,
         trouble,
@@ -105,7 +104,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
   const sendTest = async () => ({ isAccepted: true, code: null, answer: '' });
-  const mails = new Mails({ system: runtime.system, store, clock, ids }, mailer, sendTest);
+  const mails = new Mails({ actors, store, clock, ids }, mailer, sendTest);
   t.teardown(async () => {
     mailer.close();
     const stopped = runtime.stop(0);
@@ -119,8 +118,8 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const mail = async (email: string) => {
     const page = await mails.newest({ limit: 100, offset: 0 });
     const found = page.items.find(({ to }) => to === email);
-    const actor = found && (await runtime.system.read({ kind: 'mail', id: found.id }));
-    return actor && { state: actor.state, context: actor.context as MailContext };
+    const actor = found && (await actors.read(MAIL, found.id));
+    return actor && { state: actor.state, context: actor.context };
   };
   const count = async () => (await mails.newest({ limit: 1, offset: 0 })).totalCount;
   const isDone = async (address: ActorAddress) => (await store.pendingEffects(address)).length === 0;

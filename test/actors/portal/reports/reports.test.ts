@@ -7,7 +7,7 @@ import exceljs from 'exceljs';
 import { setup } from 'xstate';
 import { type CreatedDocumentRow, dayOf } from '../../../../actors/portal/document-records/document-index.ts';
 import { ReportWriter } from '../../../../actors/portal/reports/report-writer.ts';
-import { makeReportHandler, Reports, reportDefinition } from '../../../../actors/portal/reports/reports.ts';
+import { makeReportHandler, REPORT, Reports } from '../../../../actors/portal/reports/reports.ts';
 import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
 import { folderFor } from '../../../runtime/folder.ts';
@@ -41,7 +41,7 @@ function reportFixture(
   let waits: StepWaits | undefined;
   const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
-    definitions: [reportDefinition, paper],
+    definitions: [REPORT, paper],
     handlers: {
       makeReport: {
         ...makeReportHandler({} as never, {} as never, {} as never),
@@ -51,10 +51,10 @@ function reportFixture(
     },
     observe: (step) => waits?.observe(step),
   });
-  const { system } = it.runtime;
+  const { actors } = it.runtime;
   const { store, clock, blobs, tickets } = it;
   waits = new StepWaits(clock);
-  const reports = new Reports({ system, store, clock, ids: systemIds }, blobs, tickets, waits);
+  const reports = new Reports({ actors, store, clock, ids: systemIds }, blobs, tickets, waits);
   return { ...it, reports };
 }
 
@@ -208,7 +208,7 @@ test('a report is fetched by its own ticket only, and expires after an hour', as
   const later = reportFixture(t, it.root);
   later.clock.forward(2 * REPORT_RETENTION_MS);
   await later.settle(async () => {
-    const left = [id, otherId].map((one) => later.runtime.system.read({ kind: 'report', id: one }));
+    const left = [id, otherId].map((one) => later.runtime.actors.read(REPORT, one));
     return (await Promise.all(left)).every((report) => report === undefined);
   });
   await later.blobs.sweep(later.store);

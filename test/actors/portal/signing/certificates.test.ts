@@ -1,6 +1,7 @@
 /** Whose certificates participants may sign with, and on whose word. Source: docs/portal-values.md §10; docs/batch-values.md §6.5. */
 import test, { type ExecutionContext } from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
+import { DOCUMENT } from '../../../../actors/portal/document-records/document-index.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
@@ -36,7 +37,7 @@ async function begin(fixture: PortalFixture, access: SigningAccess, own: TestSig
 }
 
 async function contextOf(fixture: PortalFixture, id: DocumentId): Promise<DocumentContext> {
-  const actor = await fixture.runtime.system.read({ kind: 'document', id });
+  const actor = await fixture.runtime.actors.read(DOCUMENT, id);
   if (actor === undefined) throw new Error('the document is missing');
   return actor.context as DocumentContext;
 }

@@ -1,8 +1,9 @@
 /** Files that participants upload before they sign. Source: docs/fields.md, docs/decisions/0149-uploads-of-participants.md. */
 
-import type { ActorAddress, EffectAttempt, EffectContext } from '@sealwright/runtime';
+import type { Calls, EffectAttempt, EffectContext } from '@sealwright/runtime';
 import test from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
+import { DOCUMENT } from '../../../../actors/portal/document-records/document-index.ts';
 import { forgetParticipantUploadsHandler } from '../../../../actors/portal/documents/remove-files.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
@@ -70,24 +71,21 @@ test.serial('the participants of a document upload at most 800 MB together', asy
   // As recorded uploads of the first two.
   const blob = { sha256: 'ab'.repeat(32), length: 400_000_000 };
   for (const { id: flowActionId, user } of flowActions.slice(0, 2)) {
-    const made = await fixture.runtime.system.create(
-      { kind: UPLOAD, id: crypto.randomUUID() },
-      {
-        organizationId: fixture.tenant.organization.id,
-        applicationId: null,
-        participant: {
-          documentId: id,
-          flowActionId: flowActionId as FlowActionId,
-          userId: (user?.id ?? '') as UserId,
-        },
-        name: 'a.png',
-        contentType: 'image/png',
-        blob,
-        md5: '',
-        createdAt: Date.now(),
+    const made = await fixture.runtime.actors.create(UPLOAD, crypto.randomUUID(), {
+      organizationId: fixture.tenant.organization.id,
+      applicationId: null,
+      participant: {
+        documentId: id,
+        flowActionId: flowActionId as FlowActionId,
+        userId: (user?.id ?? '') as UserId,
       },
-    );
-    if (made.accepted) await made.durable;
+      name: 'a.png',
+      contentType: 'image/png',
+      blob,
+      md5: '',
+      createdAt: Date.now(),
+    });
+    t.true(made.accepted);
   }
   const last = await ticketFor(id, 'cid@example.org');
   await refusedAs(t, 'LimitExceeded', fixture.portal.signing.checkFieldUpload(last, 'Cid'));
@@ -102,7 +100,7 @@ const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
   'refusal by the participant': async (id) =>
     fixture.portal.signing.refuse(await fixture.ticket(id, 'ana@example.org'), 'No', ORIGIN),
   deletion: (id) => fixture.portal.documents.remove(fixture.tenant, id),
-  expiry: (id) => fixture.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' }),
+  expiry: (id) => fixture.runtime.actors.send(DOCUMENT, id, { type: 'EXPIRE' }),
 };
 
 for (const [name, end] of Object.entries(ENDS))
@@ -115,9 +113,9 @@ for (const [name, end] of Object.entries(ENDS))
     await end(id);
     await untilForgotten(id);
     await until(async () =>
-      (await fixture.runtime.system.read({ kind: UPLOAD, id: unsigned })) === undefined ? true : undefined,
+      (await fixture.runtime.actors.read(UPLOAD, unsigned)) === undefined ? true : undefined,
     );
-    t.truthy(await fixture.runtime.system.read({ kind: UPLOAD, id: kept }), 'that of another document');
+    t.truthy(await fixture.runtime.actors.read(UPLOAD, kept), 'that of another document');
     const counters = await fixture.store.counters(`participant-uploads/${id}/`);
     t.true(
       Object.values(counters).every((count) => count === 0),
@@ -177,7 +175,7 @@ test.serial(
     await until(async () =>
       (await fixture.store.pendingEffects({ kind: 'document', id })).length === 0 ? true : undefined,
     );
-    t.truthy(await fixture.runtime.system.read({ kind: UPLOAD, id: upload }));
+    t.truthy(await fixture.runtime.actors.read(UPLOAD, upload));
     await fixture.sign(id, 'ana@example.org');
     await untilForgotten(id);
   },
@@ -201,14 +199,14 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
     blob: { sha256: 'cd'.repeat(32), length: 1 },
   };
   const making = Array.from({ length: 150 }, () =>
-    fixture.runtime.system.create({ kind: UPLOAD, id: crypto.randomUUID() }, upload),
+    fixture.runtime.actors.create(UPLOAD, crypto.randomUUID(), upload),
   );
-  for (const made of await Promise.all(making)) if (made.accepted) await made.durable;
+  await Promise.all(making);
   await fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file');
 
   let asked = 0;
-  const system = {
-    read: (address: ActorAddress) => fixture.runtime.system.read(address),
+  const actors = {
+    read: fixture.runtime.actors.read.bind(fixture.runtime.actors),
     // Actors that were stopped accept nothing, and keep their rows.
     async send() {
       asked += 1;
@@ -217,8 +215,11 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
     },
   };
   const sweeping = { requestSweep: async () => {} };
-  const { run } = forgetParticipantUploadsHandler(fixture.store, sweeping);
+  const { run } = forgetParticipantUploadsHandler(
+    { actors: actors as object as Calls, store: fixture.store },
+    sweeping,
+  );
   const attempt = { actor: { kind: 'document', id } } as unknown as EffectAttempt;
-  await run({}, attempt, { system } as unknown as EffectContext);
+  await run({}, attempt, {} as EffectContext);
   t.is(asked, 150);
 });

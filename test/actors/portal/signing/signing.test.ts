@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
 import { validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
+import { DOCUMENT } from '../../../../actors/portal/document-records/document-index.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
@@ -176,7 +177,7 @@ test.serial(
     const { access, token, signature } = await starting;
     await ana;
     t.deepEqual(signed, ['electronic']);
-    const revision = async () => (await fixture.runtime.system.read({ kind: 'document', id }))?.revision ?? 0;
+    const revision = async () => (await fixture.runtime.actors.read(DOCUMENT, id))?.revision ?? 0;
     const before = await revision();
     const completed = await portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));

@@ -1,8 +1,8 @@
 /** Addresses with which people of identity providers become users. Source: docs/decisions/0276-single-sign-on.md. */
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
-import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { BRANDING } from '../../../../actors/portal/branding/branding.ts';
+import { MAIL } from '../../../../actors/portal/mail/mails.ts';
 import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
 import {
   type PersonAtProvider,
@@ -10,7 +10,7 @@ import {
   ProviderSignIn,
 } from '../../../../actors/portal/tenants/provider-sign-in.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
-import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import { PORTAL_USER, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import { portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
 const COMPANY: PortalProvider = {
@@ -26,12 +26,12 @@ const EMAIL = 'ana@example.com';
 
 async function fixture(t: ExecutionContext) {
   const place = portalStoreFixture(t, {
-    definitions: [portalUserDefinition, brandingDefinition, mailDefinition],
+    definitions: [PORTAL_USER, BRANDING, MAIL],
     // No mail is sent.
     handlers: { sendMail: { after: 'durable', run: () => new Promise(() => {}) } },
   });
   const { runtime, store, clock, tickets, administration } = place;
-  const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime.actors, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const users = new UserDirectory(parts, place.lists);
   const signIn = new UserSignIn(parts, links, 3_600_000, { of: () => Promise.resolve(undefined) });

@@ -2,8 +2,8 @@ import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import {
+  IDEMPOTENT_REQUEST,
   IdempotentRequestService,
-  idempotentRequestDefinition,
 } from '../../../../actors/portal/idempotent-requests.ts';
 import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts';
 import { ANSWER_LIFETIME } from '../../../../machines/portal/idempotent-request.ts';
@@ -18,9 +18,9 @@ const ME = tenant('me');
 const REQUEST = { route: 'POST /api/documents', key: 'my word', fingerprint: 'f1' };
 
 function requestsFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
-  const place = portalStoreFixture(t, { ...options, definitions: [idempotentRequestDefinition] });
+  const place = portalStoreFixture(t, { ...options, definitions: [IDEMPOTENT_REQUEST] });
   const { runtime, store, faults } = place;
-  const requests = new IdempotentRequestService({ system: runtime.system, store, ids: systemIds, faults });
+  const requests = new IdempotentRequestService({ actors: runtime.actors, store, ids: systemIds, faults });
   const seeds: string[] = [];
   const make = async (seed: string) => {
     seeds.push(seed);

@@ -1,3 +1,4 @@
+import type { Calls } from '@sealwright/runtime';
 import test from 'ava';
 import { OperatorKeyList } from '../../../../actors/portal/tenants/operator-keys.ts';
 import { TenantDirectory } from '../../../../actors/portal/tenants/tenants.ts';
@@ -108,15 +109,15 @@ test('a revocation during the lookup of a key is effective afterwards', async (t
     let meanwhile = isRevoked
       ? () => it.administration.revokeSecret(organization, id, secret)
       : async () => {};
-    const { system } = it.runtime;
-    const read: typeof system.read = async (address) => {
-      const found = await system.read(address);
+    const { actors } = it.runtime;
+    const read: Calls['read'] = async (actor, one) => {
+      const found = await actors.read(actor, one);
       await meanwhile();
       meanwhile = async () => {};
       return found;
     };
-    const slow = { read, send: system.send.bind(system) } as typeof system;
-    const directory = new TenantDirectory({ system: slow, store: it.store, clock: it.clock });
+    const slow = { read, send: actors.send.bind(actors) } as Calls;
+    const directory = new TenantDirectory({ actors: slow, store: it.store, clock: it.clock });
     directories.push(directory);
     t.truthy(await directory.identify(key), 'it was valid when the lookup began');
     t.is((await directory.identify(key)) === undefined, isRevoked);

@@ -1,14 +1,14 @@
-import { durable, systemIds } from '@sealwright/runtime';
+import { accepted, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
-import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
+import { BRANDING } from '../../../../actors/portal/branding/branding.ts';
 import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
-import { USER_GROUP, userGroupDefinition } from '../../../../actors/portal/scim/groups.ts';
+import { USER_GROUP } from '../../../../actors/portal/scim/groups.ts';
 import { Provisioning } from '../../../../actors/portal/scim/provisioning.ts';
 import { GROUP, USER } from '../../../../actors/portal/scim/schemas.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
 import { UserSessions } from '../../../../actors/portal/tenants/user-sessions.ts';
-import { PORTAL_USER, portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import { PORTAL_USER, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { accessOf, MAX_MEMBERSHIPS, NO_ACCESS } from '../../../../machines/portal/portal-user.ts';
 import { until } from '../service.ts';
@@ -25,17 +25,17 @@ const person = (name: string) => ({
 });
 
 function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
-  const place = portalStoreFixture(t, { ...options, definitions: [portalUserDefinition] });
+  const place = portalStoreFixture(t, { ...options, definitions: [PORTAL_USER] });
   const { runtime, store, clock, lists } = place;
-  const parts = { system: runtime.system, store, clock, ids: systemIds };
+  const parts = { actors: runtime.actors, store, clock, ids: systemIds };
   return { ...place, users: new UserDirectory(parts, lists) };
 }
 
 function provisioningFixture(t: ExecutionContext) {
   const { runtime, store, clock, lists } = portalStoreFixture(t, {
-    definitions: [portalUserDefinition, userGroupDefinition],
+    definitions: [PORTAL_USER, USER_GROUP],
   });
-  const parts = { system: runtime.system, store, clock, ids: systemIds, lists };
+  const parts = { actors: runtime.actors, store, clock, ids: systemIds, lists };
   return { ...parts, users: new UserDirectory(parts, lists), provisioning: new Provisioning(parts) };
 }
 
@@ -43,7 +43,7 @@ const NO_GRANTS = { of: () => Promise.resolve(undefined) };
 
 test('an organization has two exports of sign-ins at once, and the refusal says when to try again', async (t) => {
   const { runtime, store, clock } = usersFixture(t);
-  const sessions = new UserSessions({ system: runtime.system, store, clock });
+  const sessions = new UserSessions({ actors: runtime.actors, store, clock });
   const first = sessions.export(A, 0);
   const second = sessions.export(A, 0);
   await Promise.all([first.next(), second.next()]);
@@ -155,7 +155,7 @@ test('an identity service deactivates also whose name or address others have cha
 });
 
 test('an identity service names a person of another organization by any spelling, up to the limit', async (t) => {
-  const { users, provisioning, system } = provisioningFixture(t);
+  const { users, provisioning, actors } = provisioningFixture(t);
   const zoe = await users.add(B, { ...person('Zoe'), email: 'zoe@münchen.example' }, OPERATOR);
   const emails = [{ value: 'zoe@xn--mnchen-3ya.example' }];
   t.is((await provisioning.create(A, USER, { userName: 'zoe', emails })).id, zoe.id);
@@ -164,22 +164,22 @@ test('an identity service names a person of another organization by any spelling
     accessProfile: NO_ACCESS,
   }));
   const full = { ...person('Bob'), subject: null, createdAt: 1, memberships };
-  await durable(system.create({ kind: PORTAL_USER, id: systemIds.uuid() }, full), () => new Error('refused'));
+  await accepted(actors.create(PORTAL_USER, systemIds.uuid(), full), () => new Error('refused'));
   await t.throwsAsync(provisioning.create(A, USER, { userName: 'bob@example.com' }), {
     message: /belongs to 100 organizations/,
   });
 });
 
 test('a role that a group gave ends with the group, also after a change that came to no end', async (t) => {
-  const { users, provisioning, system } = provisioningFixture(t);
+  const { users, provisioning, actors } = provisioningFixture(t);
   const zoe = await users.add(A, person('Zoe'), accessOf('administrator'));
   const id = systemIds.uuid();
   const group = { displayName: 'sealwright-administrators', externalId: null };
   const refused = () => new Error('refused');
   const made = { ...group, organizationId: A, createdAt: 1, members: [zoe.id] };
-  await durable(system.create({ kind: USER_GROUP, id }, made), refused);
+  await accepted(actors.create(USER_GROUP, id, made), refused);
   const change = { ...group, type: 'CHANGE', revision: 1, members: [] } as const;
-  await durable(system.send({ kind: USER_GROUP, id }, change), refused);
+  await accepted(actors.send(USER_GROUP, id, change), refused);
   await provisioning.remove(A, GROUP, id, undefined);
   t.deepEqual((await users.member(A, zoe.id))?.accessProfile, NO_ACCESS);
 });
@@ -195,28 +195,28 @@ test('a role that a group gives no more is not given by a change that is carried
       expected: undefined,
     });
   let isRemoved = false;
-  const system = new Proxy(parts.system, {
+  const actors = new Proxy(parts.actors, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
-      return async (address: unknown, event: { readonly type?: string } | undefined) => {
+      return async (actor: unknown, one: string, event: { readonly type?: string } | undefined) => {
         if (event?.type === 'GRANT' && !isRemoved) {
           isRemoved = true;
           await patch(provisioning, 'remove');
         }
-        return member.call(target, address, event);
+        return member.call(target, actor, one, event);
       };
     },
   });
-  await patch(new Provisioning({ ...parts, system }), 'add');
+  await patch(new Provisioning({ ...parts, actors }), 'add');
   t.true(isRemoved);
   t.deepEqual((await users.member(A, zoe.id))?.accessProfile, NO_ACCESS);
 });
 
 test('a session ends after its lifetime, also one that is in use', async (t) => {
-  const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
+  const place = portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
   const { runtime, store, clock, tickets } = place;
-  const parts = { system: runtime.system, store, clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime.actors, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const signIn = new UserSignIn(parts, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
@@ -231,7 +231,7 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
 });
 
 test('requests for links that wait are bounded, and networks take turns', async (t) => {
-  const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
+  const place = portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
   const { runtime, store, tickets } = place;
   const clock = new SimulatedClock();
   let looked = 0;
@@ -241,7 +241,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
       return store.holder(name);
     },
   });
-  const parts = { system: runtime.system, store, clock: place.clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime.actors, store, clock: place.clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, place.clock, () => 'http://localhost');
   const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
@@ -252,7 +252,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
   clock.advance(400);
   t.is(looked, 62);
   await until(async () => {
-    const actor = await runtime.system.read({ kind: PORTAL_USER, id: zoe.id });
+    const actor = await runtime.actors.read(PORTAL_USER, zoe.id);
     return actor?.context.signInLinks?.length === 1 ? true : undefined;
   });
   clock.advance(5000 * 200);

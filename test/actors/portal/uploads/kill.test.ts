@@ -46,7 +46,7 @@ async function inspect(
 ): Promise<void> {
   const of = (word: string) => promises.filter(([first]) => first === word);
   for (const [, id = '', sha256 = ''] of of('upload')) {
-    const upload = await it.runtime.system.read({ kind: UPLOAD, id });
+    const upload = await it.runtime.actors.read(UPLOAD, id);
     const { blob } = (upload?.context ?? { blob: { sha256: '', length: 0 } }) as UploadContext;
     t.is(blob.sha256, sha256, id);
     t.is(hexOf(it.blobs.pathOf(blob)), sha256);

@@ -284,8 +284,8 @@ function secondService(
   it: PortalStoreFixture,
   objects: FolderObjects,
 ): Pick<PortalStoreFixture, 'uploads'> {
-  const { system } = it.runtime;
-  const parts = { system, store: it.store, clock: it.clock, ids: systemIds, faults: it.faults };
+  const { actors } = it.runtime;
+  const parts = { actors, store: it.store, clock: it.clock, ids: systemIds, faults: it.faults };
   const root = join(temporaryFolder(t), 'portal');
   const blobs = new Blobs({
     root,

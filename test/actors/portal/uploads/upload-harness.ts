@@ -20,15 +20,12 @@ import type { ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
 import { Administration } from '../../../../actors/portal/tenants/administration.ts';
-import { organizationDefinition } from '../../../../actors/portal/tenants/organizations.ts';
+import { ORGANIZATION } from '../../../../actors/portal/tenants/organizations.ts';
 import { TenantDirectory } from '../../../../actors/portal/tenants/tenants.ts';
 import { Blobs } from '../../../../actors/portal/uploads/blobs.ts';
-import {
-  SegmentedUploads,
-  segmentedUploadDefinition,
-} from '../../../../actors/portal/uploads/segmented-uploads.ts';
+import { SEGMENTED_UPLOAD, SegmentedUploads } from '../../../../actors/portal/uploads/segmented-uploads.ts';
 import { SegmentFolder, SegmentObjects } from '../../../../actors/portal/uploads/segments.ts';
-import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/uploads.ts';
+import { UPLOAD, Uploads } from '../../../../actors/portal/uploads/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
 import type { ObjectStore } from '../../../../actors/shared/objects/object-store.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
@@ -117,12 +114,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     ids: systemIds,
     log: SILENT,
     faults,
-    definitions: [
-      uploadDefinition,
-      segmentedUploadDefinition,
-      organizationDefinition,
-      ...(options.definitions ?? []),
-    ],
+    definitions: [UPLOAD, SEGMENTED_UPLOAD, ORGANIZATION, ...(options.definitions ?? [])],
     handlers: options.handlers ?? {},
     onCommitted: (step) => {
       tenants?.observe(step);
@@ -130,9 +122,9 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
       options.observe?.(step);
     },
   });
-  const { system } = runtime;
-  tenants = new TenantDirectory({ system, store, clock });
-  const parts = { system, store, clock, ids: systemIds, faults };
+  const { actors } = runtime;
+  tenants = new TenantDirectory({ actors, store, clock });
+  const parts = { actors, store, clock, ids: systemIds, faults };
   const { objects } = options;
   const segments = objects ? new SegmentObjects(objects) : new SegmentFolder(portal, disk);
   const segmented = new SegmentedUploads(segments, parts, blobs, tickets);
@@ -143,7 +135,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     segmented,
     maxBytes: options.maxBytes ?? 1_000_000,
   });
-  const administration = new Administration({ system, store, clock, ids: systemIds }, lists);
+  const administration = new Administration({ actors, store, clock, ids: systemIds }, lists);
   let closed = false;
   return {
     root,

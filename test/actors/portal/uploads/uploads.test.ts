@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
+import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UploadId, UserId } from '../../../../machines/ids.ts';
 import {
   UNUSED_LIFETIME,
@@ -99,7 +100,7 @@ test('an upload of a participant is found only for that participant, and counted
   t.is((await find(participant)).name, 'a.pdf');
   // However often it was used.
   await find(participant);
-  await it.runtime.system.send({ kind: 'upload', id }, { type: 'FORGET' });
+  await it.runtime.actors.send(UPLOAD, id, { type: 'FORGET' });
   await t.throwsAsync(find(participant), { code: 'UploadNotFound' });
   t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 1, bytes: 10 });
   it.clock.forward(UNUSED_LIFETIME + 60_000);
@@ -125,7 +126,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
   it.clock.forward(UNUSED_LIFETIME - 60_000);
   const { blob } = await it.uploads.findUpload(tenant.organization.id, used.id);
   it.clock.forward(120_000);
-  const there = async (id: string) => (await it.runtime.system.read({ kind: 'upload', id })) !== undefined;
+  const there = async (id: string) => (await it.runtime.actors.read(UPLOAD, id)) !== undefined;
   await it.settle(async () => !(await there(unused.id)));
   t.true(await there(used.id));
   it.clock.forward(3_600_000 * 2);
@@ -135,9 +136,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
 
   const later = portalStoreFixture(t, { root: it.root });
   later.clock.forward(UNUSED_LIFETIME + USED_LIFETIME + 3_600_000);
-  await later.settle(
-    async () => (await later.runtime.system.read({ kind: 'upload', id: used.id })) === undefined,
-  );
+  await later.settle(async () => (await later.runtime.actors.read(UPLOAD, used.id)) === undefined);
   t.is((await later.blobs.sweep(later.store)).removed, 1);
   t.false(existsSync(later.blobs.pathOf(blob)));
 });
@@ -148,7 +147,7 @@ test('a call that has made its documents does not fail for uses that its upload 
   const { id } = await send(it, tenant, { content: 'hello' });
   // More messages than wait for an actor.
   await t.notThrowsAsync(it.uploads.use(Array.from({ length: 400 }, () => id as UploadId)));
-  t.is((await it.runtime.system.read({ kind: 'upload', id }))?.state, 'Used');
+  t.is((await it.runtime.actors.read(UPLOAD, id))?.state, 'Used');
 });
 
 test('invalid names and types are replaced by safe ones', async (t) => {

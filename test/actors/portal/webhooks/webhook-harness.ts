@@ -1,10 +1,10 @@
 /** A runtime with webhooks, a stub in the place of documents, and simulated time; calls are real. */
 
 import {
+  ActorCalls,
   type ActorStore,
   type BuiltRuntime,
   buildRuntime,
-  DeferredSystem,
   type EffectHandler,
   Faults,
   systemClock,
@@ -12,13 +12,13 @@ import {
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
-import { folderDefinition } from '../../../../actors/portal/folders/folders.ts';
-import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
+import { FOLDER } from '../../../../actors/portal/folders/folders.ts';
+import { MAIL } from '../../../../actors/portal/mail/mails.ts';
 import { createOutgoing, type Outgoing } from '../../../../actors/portal/outgoing.ts';
 import { withRelatedActors } from '../../../../actors/portal/related-actors.ts';
-import { organizationDefinition } from '../../../../actors/portal/tenants/organizations.ts';
-import { webhookDeliveryQueueDefinition } from '../../../../actors/portal/webhooks/deliveries.ts';
-import { webhookSetDefinition } from '../../../../actors/portal/webhooks/webhooks.ts';
+import { ORGANIZATION } from '../../../../actors/portal/tenants/organizations.ts';
+import { WEBHOOK_DELIVERY_QUEUE } from '../../../../actors/portal/webhooks/deliveries.ts';
+import { WEBHOOK_SET } from '../../../../actors/portal/webhooks/webhooks.ts';
 import { SecretBox } from '../../../../actors/shared/secret-box.ts';
 import {
   createHttpWebhookCaller,
@@ -69,7 +69,7 @@ export async function startWebhookSystem(
   } = options;
   const faults = new Faults();
   const ids = seededIds(seed);
-  const system = new DeferredSystem();
+  const actors = new ActorCalls();
   const outgoing = createOutgoing(
     {
       allowPrivate,
@@ -78,7 +78,7 @@ export async function startWebhookSystem(
       gateway: undefined,
       publicUrl: () => 'https://portal.example.test',
     },
-    { system, store, clock: time, ids },
+    { actors, store, clock: time, ids },
     {
       secretBox: new SecretBox(Buffer.alloc(32, 5), ids),
       links: { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
@@ -95,7 +95,7 @@ export async function startWebhookSystem(
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
   const runtime: BuiltRuntime = buildRuntime({
-    system,
+    actors,
     store,
     clock: time,
     ids,
@@ -103,20 +103,24 @@ export async function startWebhookSystem(
     faults,
     definitions: [
       stubDocument,
-      organizationDefinition,
-      folderDefinition,
-      mailDefinition,
-      webhookSetDefinition,
-      withRelatedActors(webhookDeliveryQueueDefinition),
+      ORGANIZATION,
+      FOLDER,
+      MAIL,
+      WEBHOOK_SET,
+      withRelatedActors(WEBHOOK_DELIVERY_QUEUE),
     ],
     handlers: withoutTimeLimits({ ...outgoing.handlers, emptyFolder: nothing }),
     onCommitted: (step) => outgoing.registry.observe(step),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
-  await runtime.system.create(
-    { kind: 'organization', id: ORGANIZATION_1 },
-    { ...NO_SETTINGS, embedOrigins: [], name: 'Acme', identifier: 'A-1', createdAt: 1, applications: [] },
-  );
+  await actors.create(ORGANIZATION, ORGANIZATION_1, {
+    ...NO_SETTINGS,
+    embedOrigins: [],
+    name: 'Acme',
+    identifier: 'A-1',
+    createdAt: 1,
+    applications: [],
+  });
   runtime.start();
   t.teardown(async () => {
     const stopped = runtime.stop(0);
