@@ -7,14 +7,12 @@ import type { Millis, StoredActor } from './model/ports.ts';
 import { migrationOf } from './step/migrate.ts';
 import { committedViewOf, resolvedState } from './step/step.ts';
 
-/** Waits until the step is durable. */
 export async function answerOf<Definition extends Actor>(
   definition: Definition,
   sent: Promise<StepOutcome>,
 ): Promise<Answer<Definition>> {
   const outcome = await sent;
   if (outcome.accepted) {
-    await outcome.durable;
     const { actor, revision } = outcome;
     return Object.freeze({ ...partsOf(definition, { ...actor, revision }), accepted: true as const });
   }

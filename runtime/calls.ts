@@ -105,10 +105,7 @@ export class ActorCalls implements Calls {
           answer: (view) => answer(view, event),
           deliver: async () => {
             const sent = await system.send(address, message, options);
-            if (sent.accepted) {
-              await sent.durable;
-              return sent.revision;
-            }
+            if (sent.accepted) return sent.revision;
             if (sent.reason === 'duplicate') return 0;
             throw UNASKED[sent.reason](`${actor.kind}/${id}`);
           },

@@ -230,7 +230,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       isolate: isolationQueue(clock),
       tracing: dependencies.tracing,
       metrics: dependencies.metrics,
-      context: { system, clock, log, calls: () => actors },
+      context: { calls: actors, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),
       keepsLetters: letters && true,

@@ -56,7 +56,6 @@ export async function runtimeSide({ url, schema, process }: SideOptions): Promis
       const type = Math.floor(n / ACTORS_PER_PROCESS) % 2 === 0 ? 'CLAIM' : 'RESTARTED';
       const outcome = await runtime.system.send(addressOf(first + (n % ACTORS_PER_PROCESS)), { type });
       if (!outcome.accepted) throw new Error(`A step was refused: ${outcome.reason}.`);
-      await outcome.durable;
     },
     async close() {
       await runtime.stop(0);

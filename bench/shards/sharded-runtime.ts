@@ -77,7 +77,6 @@ export async function startShardedRuntime(
         while (performance.now() < until) {
           const outcome = await runtime.system.send(address(next++ % ACTORS), { type: 'TURN' });
           if (!outcome.accepted) throw new Error(outcome.reason);
-          await outcome.durable;
           done += 1;
         }
       };

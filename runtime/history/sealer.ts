@@ -378,7 +378,6 @@ export class HistorySealer {
       this.#last = await this.#newestCheckpoint();
       throw new Error(`The checkpoint was refused: ${committed.reason}.`);
     }
-    await committed.durable;
     this.#own = actor;
   }
 

@@ -510,7 +510,6 @@ export class Host implements ActorHost {
         accepted: true,
         actor: viewOf(step.actor),
         revision: step.actor.revision,
-        durable: committed.durable,
       };
     }
     if (committed.reason === 'taken') {

@@ -160,9 +160,8 @@ export interface EffectPartitioning<Effect = any> {
 
 /** Services of the runtime that every effect handler receives. */
 export interface EffectContext {
-  readonly system: ActorSystem;
-  /** Returns `EffectRun.runtime`; absent where a program builds its runtime of parts. */
-  readonly calls?: (() => object) | undefined;
+  /** `EffectRun.runtime`. */
+  readonly calls: object;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -215,15 +214,13 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
   failed?(effect: Effect, failure: { readonly code: string; readonly message: string }): Message;
 }
 
-/** The outcome of one message. */
+/** The outcome of one message. An accepted one survives a power failure where the store does. */
 // biome-ignore lint/suspicious/noExplicitAny: see ActorSystem.
 export type StepOutcome<Context = any> =
   | {
       readonly accepted: true;
       readonly actor: ActorView<Context>;
       readonly revision: number;
-      /** Resolves once the step survives a power failure. */
-      readonly durable: Promise<void>;
     }
   /** The machine does not accept this event in this state; nothing changed. */
   | {

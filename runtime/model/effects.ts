@@ -106,14 +106,7 @@ export function defineEffect<
         heartbeat,
         clock,
         log,
-        get runtime() {
-          if (calls === undefined)
-            throw new Fatal(
-              'effect.malformed',
-              `"${name}" calls actors; a runtime built of parts needs \`calls\`.`,
-            );
-          return calls() as Calls;
-        },
+        runtime: calls as Calls,
       };
       return (await run(inputOf(effect), given)) as ActorEvent | null;
     },

@@ -140,8 +140,8 @@ export interface Step {
 }
 
 export type Committed =
-  /** Visible now; `durable` resolves once the step survives a power failure. */
-  | { readonly ok: true; readonly durable: Promise<void> }
+  /** Stored, visible, and safe from a power failure where the store is. */
+  | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'stale' | 'duplicate' }
   | { readonly ok: false; readonly reason: 'taken'; readonly name: string; readonly holder: ActorAddress };
 

@@ -1,9 +1,10 @@
 /** Unanswered calls to one shard, in the main thread. */
 import { addressKey } from '../host/host.ts';
+import type { StepOutcome } from '../model/definition.ts';
 import type { Retryable } from '../model/failures.ts';
 import type { Step } from '../model/ports.ts';
 import { viewOf } from '../step/step.ts';
-import { failureOf, type PlainOutcome, type ShardAnswer, type ShardCall } from './wire.ts';
+import { failureOf, type ShardAnswer, type ShardCall } from './wire.ts';
 
 /**
  * Calls that a thread has at once, and the UTF-16 units of their texts: the others wait here, so that it answers probes
@@ -22,7 +23,7 @@ interface Pending {
   sent: number;
   /** True while the current thread has it. */
   isPosted: boolean;
-  readonly resolve: (outcome: PlainOutcome | null) => void;
+  readonly resolve: (outcome: StepOutcome | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -60,7 +61,7 @@ export class ShardCalls {
     return this.#depths.get(actor) ?? 0;
   }
 
-  add(call: ShardCall): Promise<PlainOutcome | null> {
+  add(call: ShardCall): Promise<StepOutcome | null> {
     const key = addressKey(call.address);
     this.#depths.set(key, this.depth(key) + 1);
     return new Promise((resolve, reject) => {
@@ -72,7 +73,7 @@ export class ShardCalls {
   }
 
   /** Adds a call ahead of all others, for a shard without a thread. */
-  addFirst(call: ShardCall): Promise<PlainOutcome | null> {
+  addFirst(call: ShardCall): Promise<StepOutcome | null> {
     const others = [...this.#pending];
     this.#pending.clear();
     const answer = this.add(call);

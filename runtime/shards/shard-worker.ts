@@ -15,7 +15,6 @@ import {
   ComputingMark,
   type FromShard,
   type LogLevel,
-  type PlainOutcome,
   plainFailure,
   type ShardAnswer,
   type ShardApi,
@@ -99,7 +98,7 @@ async function answer(call: ShardCall): Promise<void> {
   try {
     const outcome = await run(call);
     if (outcome === 'step') return;
-    reply({ seq, serial: store.serial, ok: true, outcome: outcome && plain(outcome) });
+    reply({ seq, serial: store.serial, ok: true, outcome });
   } catch (error) {
     reply({ seq, serial: store.serial, ok: false, failure: plainFailure(error) });
   }
@@ -121,11 +120,6 @@ async function run(call: ShardCall): Promise<StepOutcome | 'step' | null> {
 
 function unlessStored(outcome: StepOutcome): StepOutcome | 'step' {
   return outcome.accepted ? 'step' : outcome;
-}
-
-function plain(outcome: StepOutcome): PlainOutcome {
-  if (!outcome.accepted) return outcome;
-  return { accepted: true, actor: outcome.actor, revision: outcome.revision };
 }
 
 /** Sends all answers of one turn together. */

@@ -33,7 +33,7 @@ import type { DeadLetterValue } from '../step/dead-letters.ts';
 import { viewOf } from '../step/step.ts';
 import { ShardCalls } from './shard-calls.ts';
 import { ShardThread } from './shard-thread.ts';
-import type { PlainOutcome, ShardCall, ShardSetup } from './wire.ts';
+import type { ShardCall, ShardSetup } from './wire.ts';
 
 /**
  * Polls within the time limit. Counted rather than timed, so that a pause of the whole process reports no stuck thread.
@@ -96,7 +96,6 @@ const MAX_LOSSES: RestartLimit = { restarts: 10, within: 60_000 };
 /** Threads that may be lost within a minute while steps of the same actor are computed. */
 const MAX_LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
 
-const DURABLE = Promise.resolve();
 const NO_ACTOR = Promise.resolve();
 
 /** Threads that host actors. */
@@ -267,10 +266,10 @@ export class ShardedHost implements ActorHost {
   async #outcome(question: Question): Promise<StepOutcome> {
     const outcome = await this.#request(question);
     if (outcome === null) throw new Fatal('internal', 'A thread answered a message without an outcome.');
-    return outcome.accepted ? { ...outcome, durable: DURABLE } : outcome;
+    return outcome;
   }
 
-  #request(question: Question): Promise<PlainOutcome | null> {
+  #request(question: Question): Promise<StepOutcome | null> {
     const shard = this.#shards[this.shardOf(question.address)];
     if (shard === undefined || this.#closed) return Promise.reject(stopping());
     const { address } = question;

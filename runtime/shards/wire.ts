@@ -4,7 +4,7 @@
  */
 import type { HostReport, MessageDelivery } from '../host/actor-host.ts';
 import type { RestartLimit } from '../host/supervisor.ts';
-import type { ActorDefinition, ActorView, StepOutcome } from '../model/definition.ts';
+import type { ActorDefinition, StepOutcome } from '../model/definition.ts';
 import {
   describeFailure,
   Fatal,
@@ -109,11 +109,6 @@ export type ShardCall = { readonly seq: number } & (
   | { readonly call: 'giveUp'; readonly address: ActorAddress; readonly error: string }
 );
 
-/** A `StepOutcome` without its promise: a thread answers once the step is durable. */
-export type PlainOutcome =
-  | { readonly accepted: true; readonly actor: ActorView; readonly revision: number }
-  | Extract<StepOutcome, { accepted: false }>;
-
 export interface PlainFailure {
   readonly code: string;
   readonly message: string;
@@ -128,7 +123,7 @@ export type ShardAnswer = {
   /** The main thread must receive all groups of steps up to this one before it forwards the answer. */
   readonly serial: number;
 } /** Null if there is none. */ & (
-  | { readonly ok: true; readonly outcome: PlainOutcome | null }
+  | { readonly ok: true; readonly outcome: StepOutcome | null }
   | { readonly ok: false; readonly failure: PlainFailure }
 );
 

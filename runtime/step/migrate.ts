@@ -212,10 +212,8 @@ async function commitAll(
 ): Promise<number> {
   let committed = 0;
   for (const outcome of await Promise.all(steps.map((step) => store.commit(step)))) {
-    if (outcome.ok) {
-      await outcome.durable;
-      committed += 1;
-    } else if (outcome.reason !== 'stale' || store.nodes === undefined) {
+    if (outcome.ok) committed += 1;
+    else if (outcome.reason !== 'stale' || store.nodes === undefined) {
       // A node that stepped the actor meanwhile has migrated it.
       throw new Fatal(
         'store.no-path',

@@ -337,14 +337,13 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.journal(B, { after: 1 }), []);
   });
 
-  promise('reads see a commit as soon as it has resolved, and it becomes durable', async (store) => {
+  promise('reads see a commit as soon as it has resolved', async (store) => {
     for (let revision = 0; revision < 20; revision++) {
-      const committed = await store.commit(
+      await store.commit(
         stepOf(A, revision, { rows: { put: [{ view: 'v', key: [1], value: revision }], remove: [] } }),
       );
       assert.equal((await store.load(A))?.revision, revision + 1);
       assert.equal((await store.rows({ view: 'v', limit: 1 }))[0]?.value, revision);
-      if (committed.ok) await committed.durable;
     }
     await store.flushed();
   });

@@ -61,7 +61,7 @@ export function runtimeContract(
     });
     const work: EffectHandler = {
       ...echo,
-      async run({ what }, { actor }, { system }) {
+      async run({ what }, { actor }) {
         if (what === 'early') {
           revisions.push((await system.read(actor))?.revision);
           isRead();

@@ -60,8 +60,7 @@ const areMoreStored = async () => {
 if (mode === 'make' || mode === 'add')
   for (const id of mode === 'make' ? ACTORS : MORE) {
     await runtime.system.create(address(id), {});
-    const outcome = await runtime.system.send(address(id), { type: 'WORK' });
-    if (outcome.accepted) await outcome.durable;
+    await runtime.system.send(address(id), { type: 'WORK' });
   }
 runtime.start();
 if (mode === 'again') await runtime.runAgain(address('deadly'));

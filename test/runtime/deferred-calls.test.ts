@@ -1,9 +1,9 @@
-import { ActorCalls, buildRuntime, defineActor, Faults } from '@sealwright/runtime';
+import { type Actor, ActorCalls, buildRuntime, Faults } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { tallyMachine } from './test-runtime.ts';
+import { tally, type tallyMachine } from './test-runtime.ts';
 
-const TALLY = defineActor('tally', { machine: tallyMachine, version: 1 });
+const TALLY = tally as Actor<typeof tallyMachine>;
 
 test('calls before their runtime is created reject with an error about that, and work afterwards', async (t) => {
   const actors = new ActorCalls();

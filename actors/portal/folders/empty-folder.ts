@@ -32,7 +32,7 @@ interface Content {
  * @param documents they know `MOVE` and `DELETE`
  */
 export function emptyFolderHandler(
-  { actors, store, faults }: Pick<ServiceRuntime, 'actors' | 'store' | 'faults'>,
+  runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'faults'>,
   documentsIn: (
     store: Pick<ActorStore, 'rows'>,
     organization: OrganizationId,
@@ -44,6 +44,7 @@ export function emptyFolderHandler(
   return {
     after: 'durable',
     async run({ organizationId, ...removal }, { actor, signal }) {
+      const { actors, store, faults } = runtime;
       const folder = actor.id as FolderId;
       const destination = await openDestination(actors, organizationId, removal);
       const content: readonly Content[] = [

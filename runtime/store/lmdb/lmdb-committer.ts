@@ -65,7 +65,6 @@ export function linkThroughPort(port: MessagePort): WriterLink {
 const FLUSH_AT = 16;
 
 /** An answered group is synced to the disk. */
-const DURABLE = Promise.resolve();
 
 interface Waiting {
   readonly write: Write;
@@ -144,7 +143,7 @@ export class Committer {
   async commit(step: Step): Promise<Committed> {
     checkStepKeys(step);
     const refused = await this.#enqueue(stepText(step));
-    return refused ?? { ok: true, durable: DURABLE };
+    return refused ?? { ok: true };
   }
 
   /** @param error null = it did not fail, only its due time changes */

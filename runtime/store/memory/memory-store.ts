@@ -24,8 +24,6 @@ import type {
 } from '../../model/ports.ts';
 import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
 
-const DURABLE = Promise.resolve();
-
 function nameOf(actor: ActorAddress): string {
   return JSON.stringify([actor.kind, actor.id]);
 }
@@ -97,7 +95,7 @@ export class MemoryStore implements ActorStore {
     const refused = this.#refusal(step);
     if (refused !== undefined) return refused;
     this.#write(step);
-    return { ok: true, durable: DURABLE };
+    return { ok: true };
   }
 
   #refusal(step: Step): Exclude<Committed, { ok: true }> | undefined {

@@ -26,7 +26,6 @@ interface Waiting {
 }
 
 /** Every commit survives a power failure: PostgreSQL flushes before it answers. */
-const DURABLE = Promise.resolve();
 
 export class Committer {
   readonly #statements: CommitStatements;
@@ -164,7 +163,7 @@ export class Committer {
 }
 
 function answer(group: readonly Waiting[], row: CommitRow): void {
-  for (const [at, { resolve }] of group.entries()) resolve(outcomeOf(row, at, DURABLE));
+  for (const [at, { resolve }] of group.entries()) resolve(outcomeOf(row, at));
 }
 
 function refuse(group: readonly Waiting[], error: unknown): void {

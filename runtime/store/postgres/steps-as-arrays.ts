@@ -279,9 +279,9 @@ export function parseChange(text: string): Step {
 }
 
 /** Returns the outcome of the step at `index`. */
-export function outcomeOf(row: CommitRow, index: number, durable: Promise<void>): Committed {
+export function outcomeOf(row: CommitRow, index: number): Committed {
   const outcome = row.outcomes[index];
-  if (outcome === 'ok') return { ok: true, durable };
+  if (outcome === 'ok') return { ok: true };
   if (outcome !== 'taken') return { ok: false, reason: outcome ?? 'stale' };
   const [kind, id] = decodeKey(row.holders[index] ?? Buffer.alloc(0));
   return {

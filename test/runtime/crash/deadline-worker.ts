@@ -47,7 +47,6 @@ async function cancelContested(): Promise<void> {
     if (fateOf(n) !== 'contested') continue;
     const outcome = await system.send(addressOf(n), { type: 'CANCEL' });
     if (!outcome.accepted) continue;
-    await outcome.durable;
     process.stdout.write(`cancelled ${n}\n`);
   }
 }

@@ -122,7 +122,6 @@ async function askForEver(worker: number): Promise<never> {
     const actor = pick(LEDGERS, worker * 5 + turn * 11);
     const outcome = await system.send(actor, requestTo(actor, turn));
     if (!outcome.accepted) throw new Error(`refused: ${outcome.reason}`);
-    await outcome.durable;
     process.stdout.write(`ack ${actor.id} ${outcome.revision}\n`);
     // Somebody looks at times, for whom the state index is written out.
     if (turn % 64 === 0) await store.counters('actors/');

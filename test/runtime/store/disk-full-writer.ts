@@ -15,7 +15,6 @@ async function write(id: string): Promise<boolean> {
     const committed = await store.commit(
       stepOf({ kind: 'job', id }, 0, { rows: { put: [row], remove: [] }, counters: { n: 1 } }),
     );
-    if (committed.ok) await committed.durable;
     acknowledged.push(id);
     return committed.ok;
   } catch (error) {
