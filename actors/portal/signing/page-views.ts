@@ -63,7 +63,7 @@ export function pageParticipants(
 ): NonNullable<SigningPageView['participants']> {
   return actions.flatMap((action) =>
     usersOf(action).map((user) => ({
-      name: user.name,
+      name: user.name ?? user.email,
       type: action.type,
       step: action.step,
       status: action.status,
@@ -80,7 +80,9 @@ function atOf(made: DocumentContext['made'][number] | undefined): { readonly at?
 function pageSignatures(context: DocumentContext): readonly PageSignature[] {
   return context.made.flatMap((made) => {
     const { kind, at } = made;
-    return kind === 'approval' ? [] : [{ name: participantOf(context, made)?.name ?? null, kind, at }];
+    const user = participantOf(context, made);
+    const name = user?.name ?? made.evidence?.typedName ?? user?.email ?? null;
+    return kind === 'approval' ? [] : [{ name, kind, at }];
   });
 }
 

@@ -100,6 +100,32 @@ test.serial(
   },
 );
 
+test.serial(
+  'a participant without a name is shown by the address, to others and to those who sign later',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const id = await fixture.create([
+      signer('Ana', 1, { user: { email: 'ana@example.org' } }),
+      signer('Bob', 2),
+    ]);
+    const { key } = await fixture.get(id);
+    const shown = async (email: string) => {
+      const { ticket } = (await fixture.ticket(id, email)) as { ticket: string };
+      const { participants, document } = await fixture.portal.signingPages.page(key, ticket, ORIGIN);
+      return [participants?.map(({ name }) => name), document?.signatures?.map(({ name }) => name)];
+    };
+    const people = ['ana@example.org', 'Bob'];
+    t.deepEqual(await shown('ana@example.org'), [people, []]);
+    await fixture.sign(id, 'ana@example.org');
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+    t.deepEqual(await shown('bob@example.org'), [people, ['ana@example.org']]);
+    const { items } = await fixture.portal.documents.history(fixture.tenant, id, { limit: 50, offset: 0 });
+    t.true(items.some(({ by }) => by === 'ana@example.org'));
+    for (const { text = '', subject } of fixture.mails)
+      t.notRegex(`${subject} ${text}`, /null|undefined|\b,\s*,/);
+  },
+);
+
 test.serial('requests for another organization, or over a limit, are refused with a code', async (t) => {
   const fixture = await portalFixture(t);
   const { documents } = fixture.portal;
