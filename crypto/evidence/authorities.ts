@@ -27,7 +27,7 @@ export interface AuthorityRequest {
 export interface AuthorityTransport {
   /**
    * Returns the body of a response with status 200.
-   * @throws {CryptoError} `authority.unreachable` (no connection, time-out, status 5xx or 429: a retry can help) or
+   * @throws {CryptoError} `authority.unreachable` (no connection, time-out, status 5xx, 408, 425 or 429: a retry can help) or
    *   `authority.refused` (any other status, response too long); the message names the URL without its credentials
    */
   exchange(request: AuthorityRequest): Promise<Buffer>;

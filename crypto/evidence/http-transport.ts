@@ -148,8 +148,11 @@ async function bodyOf(response: IncomingMessage, request: AuthorityRequest, url:
   return Buffer.concat(pieces);
 }
 
+/** Statuses below 500 after which a later request may succeed: time-out, too early, too many. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+
 function statusError(status: number, url: URL): CryptoError {
-  const passing = status >= 500 || status === 429;
+  const passing = status >= 500 || PASSING_STATUSES.has(status);
   const code = passing ? 'authority.unreachable' : 'authority.refused';
   return new CryptoError(code, `${nameOf(url)} answers with HTTP status ${status}.`);
 }

@@ -32,7 +32,7 @@ import { answerTimestampRequest, type TokenFault } from './tokens.ts';
 export type Service = 'timestamp' | 'ocsp' | 'crl' | 'ca';
 
 /**
- * `slow`: never responds; `down`: closes the connection; `busy`: HTTP 503; `missing`: HTTP 404; `garbage`: 200 with
+ * `slow`: never responds; `down`: closes the connection; `busy`: HTTP 503; `timed-out`: HTTP 408; `missing`: HTTP 404; `garbage`: 200 with
  * arbitrary bytes; `oversize`: 200 with 30 MB; `stale`: a response that expired an hour ago. The others change the
  * content of a token or an OCSP response.
  */
@@ -40,6 +40,7 @@ export type Fault =
   | 'slow'
   | 'down'
   | 'busy'
+  | 'timed-out'
   | 'missing'
   | 'garbage'
   | 'oversize'
@@ -266,6 +267,9 @@ function breakResponse(fault: Fault, response: ServerResponse): boolean {
       return true;
     case 'busy':
       response.writeHead(503).end();
+      return true;
+    case 'timed-out':
+      response.writeHead(408).end();
       return true;
     case 'missing':
       response.writeHead(404).end();

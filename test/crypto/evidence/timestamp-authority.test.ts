@@ -137,6 +137,7 @@ const FAULTS: readonly (readonly [Fault, CryptoError['code'], RegExp])[] = [
   ['slow', 'authority.unreachable', /no answer within 100 milliseconds/],
   ['down', 'authority.unreachable', /can't be reached/],
   ['busy', 'authority.unreachable', /HTTP status 503/],
+  ['timed-out', 'authority.unreachable', /HTTP status 408/],
   ['missing', 'authority.refused', /HTTP status 404/],
   ['oversize', 'authority.refused', /more than \d+ bytes/],
   ['garbage', 'authority.refused', /answered with something else/],
