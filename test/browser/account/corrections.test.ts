@@ -52,6 +52,37 @@ test.serial('an operator sends a waiting mail at once', async (t) => {
   t.is(await resend.count(), 0);
 });
 
+test.serial('an operator sends the mails again that failed since a time', async (t) => {
+  const { acme, service } = t.context.program;
+  const visited = await visit(t, service.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const people = ['di@example.org', 'ed@example.org'];
+  for (const email of people) {
+    relay.refusals.set(email, { at: 'RCPT', code: 550, text: '5.1.1 No such user' });
+    await acme.create([{ user: { name: email, email } }]);
+  }
+  const status = (is: string) => page.getByRole('row').filter({ hasText: is });
+  await logIn(page, `${service.url}/mails?search=example.org`, await service.key());
+  await status('Failed').nth(1).waitFor();
+  relay.refusals.clear();
+  const sendAgain = async (since: string, said: string) => {
+    await page.getByRole('button', { name: 'Send failed ones again' }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/^That failed since/).fill(since);
+    await assertAccessible(t, page, 'dialog');
+    await dialog.getByRole('button', { name: 'Send again' }).press('Enter');
+    await page.getByText(said).waitFor();
+  };
+  await sendAgain('2999-01-01T00:00', '0 e-mails are sent again.');
+  t.is(await status('Failed').count(), 2);
+  await sendAgain('2020-01-01T00:00', '2 e-mails are sent again.');
+  await until(async () =>
+    people.every((one) => relay.taken.some(({ to }) => to.includes(one))) ? true : undefined,
+  );
+  for (const email of people) await status('Sent').filter({ hasText: email }).waitFor();
+});
+
 test.serial('a sender finds the failed mail, and sends it again', async (t) => {
   const program = await ownOrganization(t.context, 'sender@example.org');
   const visited = await visit(t, program.url, { locale: 'en-US' });
