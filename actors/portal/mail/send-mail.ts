@@ -5,6 +5,7 @@ import {
   describeFailure,
   type EffectHandler,
   Fatal,
+  isFatal,
   isRetryable,
 } from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
@@ -190,7 +191,7 @@ export function sendMailHandler({
         if (signal.aborted || isRetryable(error)) throw error;
         const { code, message } = describeFailure(error);
         trouble.failed({ code, message }, mail.context);
-        const permanent = !(error instanceof MailFailure) || error.permanent;
+        const permanent = error instanceof MailFailure ? error.permanent : isFatal(error);
         return { type: permanent ? 'REFUSED' : 'DELAYED', code, message: oneLine(message, 500) };
       }
     },
