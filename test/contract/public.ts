@@ -177,6 +177,36 @@ export function publicContract(name: string, sources: SourceOfNodes, hasNodes = 
     t.is(await kept(), 'c,d');
   });
 
+  promise(
+    `a question is answered by its step, and by one that comes later${hasNodes ? ', at each node' : ''}`,
+    async (t, source) => {
+      const start = async (node: string) => {
+        const runtime = await createRuntime({ store: source(node), actors: [till], log: SILENT });
+        t.teardown(() => runtime.stop());
+        return runtime;
+      };
+      const one = await start('one');
+      const other = hasNodes ? await start('two') : one;
+      await one.create(till, 't', { owner: 'ann' });
+      t.is(await one.ask(till, 't', { type: 'PUT', n: 2 }), 2);
+      t.is(await other.ask(till, 't', { type: 'PUT', n: 3 }, { id: 'put' }), 5);
+      t.is(await one.ask(till, 't', { type: 'PUT', n: 3 }, { id: 'put' }), 5, 'the message counts once');
+      const counted = await Promise.all([one, other].map((node) => node.ask(till, 't', { type: 'COUNT' })));
+      t.deepEqual(counted, [5, 5]);
+      await t.throwsAsync(other.ask(till, 't', { type: 'SELL', to: 'bob' }, { timeoutMs: 50 }), {
+        code: 'ask.time-limit',
+      });
+      await one.create(till, 'b', { owner: 'bob' });
+      const named = other.ask(till, 't', { type: 'GIVE', to: 'bob' });
+      await t.throwsAsync(named, { code: 'ask.taken', message: /till\/t needs a unique name/ });
+      t.is(await other.ask(till, 't', { type: 'GIVE', to: 'eve' }), 'eve');
+      for (let at = 0; at < 6; at += 1) await t.throwsAsync(one.ask(till, 't', { type: 'BREAK' }));
+      await t.throwsAsync(other.ask(till, 't', { type: 'PUT', n: 1 }), { code: 'ask.stopped' });
+      t.true((await one.restart(till, 't')).accepted);
+      t.is(await other.ask(till, 't', { type: 'PUT', n: 1 }), 6);
+    },
+  );
+
   const among = hasNodes ? ' of two nodes, of which one stops' : '';
   promise(`a schedule runs once for each of its times, also over restarts${among}`, async (t, source) => {
     const each = schedules([
@@ -214,6 +244,50 @@ const clerk = defineActor('clerk', {
     types: {} as { context: { runs: readonly number[] }; events: { type: 'RUN'; due: number } },
     actions: { run: assign({ runs: ({ context, event }) => [...context.runs, event.due] }) },
   }).createMachine({ context: { runs: [] }, on: { RUN: { actions: 'run' } } }),
+});
+
+const count = defineEffect('count', { run: async () => ({ type: 'COUNTED' }) as const });
+
+/** Holds the name of its owner, counts by an effect, and breaks on request. */
+const till = defineActor('till', {
+  version: 1,
+  effects: [count],
+  names: ({ context }) => [`till-of-${context.owner}`],
+  machine: setup({
+    types: {} as {
+      context: { owner: string; sum: number; counted: number | null };
+      input: { owner: string };
+      events:
+        | { type: 'PUT'; n: number }
+        | { type: 'COUNT' }
+        | { type: 'COUNTED' }
+        | { type: 'GIVE' | 'SELL'; to: string }
+        | { type: 'BREAK' };
+    },
+    actions: { count: count.action },
+    guards: {
+      breaks: () => {
+        throw new Error('broken');
+      },
+    },
+  }).createMachine({
+    context: ({ input }) => ({ ...input, sum: 0, counted: null }),
+    on: {
+      PUT: { actions: assign({ sum: ({ context, event }) => context.sum + event.n }) },
+      COUNT: { actions: [assign({ counted: null }), { type: 'count', params: {} }] },
+      COUNTED: { actions: assign({ counted: ({ context }) => context.sum }) },
+      GIVE: { actions: assign({ owner: ({ event }) => event.to }) },
+      SELL: { actions: assign({ counted: null }) },
+      BREAK: { guard: 'breaks', actions: assign({ counted: null }) },
+    },
+  }),
+  answers: {
+    PUT: ({ context }) => context.sum,
+    COUNT: ({ context }) => context.counted ?? undefined,
+    GIVE: ({ context }) => context.owner,
+    SELL: () => undefined,
+    BREAK: () => 0,
+  },
 });
 
 /** Hears only when it is open. */

@@ -293,6 +293,28 @@ test('the short form signs, verifies and extends each format as its content says
     changed[at] = (changed[at] ?? 0) ^ 1;
     t.false((await short.verify(changed)).ok, `${format}, changed`);
   }
+  for (const format of ['Cades', 'Xades'] as const) {
+    const container = new MemoryOutput();
+    const inputs = [{ path: GOOD.Cades, name: 'a.txt' }];
+    const given = {
+      kind: 'E',
+      format,
+      inputs,
+      output: container,
+      signer,
+      level: 'T',
+      at: Date.now(),
+    } as const;
+    await signAsic(given, services);
+    const extended = await made.extend(container.bytes, { level: 'LT' });
+    const { ok, report } = await short.verify(extended);
+    t.true(ok, `${format} in a container`);
+    t.deepEqual([report.format, report.signatures[0]?.level], ['Asic', 'LT']);
+    const changed = Buffer.from(extended);
+    const at = changed.indexOf('any file');
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    t.false((await short.verify(changed)).ok, `${format} in a container, changed`);
+  }
   const cms = await made.sign(GOOD.Cades);
   await t.throwsAsync(made.sign(cms), { code: 'request.invalid', message: /addCadesSigner/ });
   t.true((await short.verify(await made.sign(cms, { format: 'Cades' }))).signers.length > 0);

@@ -17,7 +17,7 @@ import { testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
 import { folderFor } from './folder.ts';
-import { clerk, worker } from './shards/public-module.ts';
+import { bell, clerk, worker } from './shards/public-module.ts';
 
 /** A span as an exporter receives it. */
 interface Ended {
@@ -200,11 +200,13 @@ test.serial(
   },
 );
 
-test.serial('one trace leads over actors on threads', async (t) => {
+test.serial('one trace leads over actors on threads, which are counted and answer', async (t) => {
   const { tracer, ended, reset } = recorder();
+  const { meter, read } = tallies();
   const runtime = await createRuntime({
     store: lmdb(folderFor(t)),
-    actors: [clerk, worker],
+    actors: [clerk, worker, bell],
+    metrics: openTelemetryMetrics({ meter }),
     tracing: openTelemetry({ tracer }),
     shards: shards(2, new URL('./shards/public-module.js', import.meta.url)),
   });
@@ -216,9 +218,19 @@ test.serial('one trace leads over actors on threads', async (t) => {
   await context.with(trace.setSpan(ROOT_CONTEXT, request), () => runtime.send(clerk, 'c', { type: 'FILE' }));
   request.end();
   await runtime.waitFor(worker, 'w', ({ context: { n } }) => n === 1, { timeoutMs: 60_000 });
+  t.like(await read(), {
+    'actors.effect.attempts work done': 2,
+    'actors.effect.attempts tell done': 1,
+    'actors.messages clerk accepted': 3,
+    'actors.messages worker accepted': 3,
+    'actors.restarts worker': 0,
+  });
+  const own = ended();
+  await runtime.create(bell, 'b');
+  for (const rung of [1, 2]) t.is(await runtime.ask(bell, 'b', { type: 'RING' }), rung);
   await runtime.stop();
-  t.is(new Set(ended().map(({ traceId }) => traceId)).size, 1, 'there is one trace');
-  t.deepEqual(parents(ended()), [
+  t.is(new Set(own.map(({ traceId }) => traceId)).size, 1, 'there is one trace');
+  t.deepEqual(parents(own), [
     ['effect work', 'step clerk'],
     ['effect work', 'step worker'],
     ['message', 'step clerk'],

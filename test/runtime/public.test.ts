@@ -1400,6 +1400,16 @@ for (const [code, ask] of UNANSWERED)
     await t.throwsAsync(async () => ask(kit), { code });
   });
 
+test('beyond 10,000 questions that wait, one is refused as one to repeat later', async (t) => {
+  const { runtime } = await testRuntime([stock]);
+  const ask = (id: string) =>
+    runtime.ask(stock, id, { type: 'COUNT' }).catch(({ code }: { code: string }) => code);
+  const waiting = Array.from({ length: 10_000 }, (_, at) => ask(`none-${at}`));
+  t.is(await ask('none'), 'ask.too-many');
+  t.deepEqual([...new Set(await Promise.all(waiting))], ['ask.unknown-actor']);
+  t.is(await ask('none'), 'ask.unknown-actor', 'they wait no more');
+});
+
 test('an answer to a message that no state takes is refused by its definition', (t) => {
   const { machine } = bank;
   t.throws(() => defineActor('bank', { version: 1, machine, answers: { TOLL: () => 1 } as object }), {
@@ -1458,21 +1468,35 @@ test('a dry run of new definitions names what would fail in a store, and writes 
     setup({
       types: {} as { context: { n: number }; events: { type: 'TOLD' } },
       delays: { patience: 1e9 },
-      actions: { send: send.action, tell: tell('letter') },
+      actions: { send: send.action, tell: tell('wall') },
     }).createMachine({
       context: { n: 1 },
       initial: 'open',
       entry: [
         { type: 'send' },
-        // Waits for a receiver that is stopped: it stays stored.
-        { type: 'tell', params: { id: 'gone', event: { type: 'TOLD' } } },
+        // Waits for a receiver that throws: it stays stored.
+        { type: 'tell', params: { id: 'w', event: { type: 'TOLD' } } },
       ],
       on: { TOLD: {} },
       states: { open: { after: { patience: 'open' } } },
     });
   const letter = defineActor('letter', { version: 1, effects: [send], machine: machineOf() });
-  const memo = defineActor('memo', { version: 1, machine: bank.machine });
-  const first = await createRuntime({ store: lmdb(folder), actors: [letter, memo], log });
+  const memo = defineActor('memo', { version: 2, machine: bank.machine });
+  const wall = defineActor('wall', {
+    version: 1,
+    machine: setup({
+      guards: {
+        throws: () => {
+          throw new Error('a wall');
+        },
+      },
+    }).createMachine({
+      initial: 'up',
+      states: { up: { on: { TOLD: { guard: 'throws', target: 'down' } } }, down: {} },
+    }),
+  });
+  const first = await createRuntime({ store: lmdb(folder), actors: [letter, memo, wall], log });
+  await first.create(wall, 'w');
   await first.create(letter, 'a');
   await first.create(letter, 'b');
   await first.create(memo, 'm');
@@ -1490,7 +1514,7 @@ test('a dry run of new definitions names what would fail in a store, and writes 
       ),
     };
   };
-  t.like(await dryRun([letter, memo]), { ok: true, actors: 3, migrated: 0, findings: [] });
+  t.like(await dryRun([letter, memo, wall]), { ok: true, actors: 4, migrated: 0, findings: [] });
   const broken = defineActor('letter', {
     version: 2,
     machine: bank.machine,
@@ -1503,13 +1527,24 @@ test('a dry run of new definitions names what would fail in a store, and writes 
     rows: ({ context }) => [{ view: 'v', key: [context.n], value: null }],
     migrations: { 1: { migrate: (actor) => actor } },
   });
-  t.like(await dryRun([second, memo]), { ok: true, migrated: 2, findings: [] });
-  const { findings, ok } = await dryRun([broken]);
+  t.like(await dryRun([second, memo, wall]), { ok: true, migrated: 2, findings: [] });
+  const deaf = defineActor('wall', {
+    version: 1,
+    machine: setup({}).createMachine({ initial: 'up', states: { up: {} } }),
+  });
+  const { findings, ok } = await dryRun([broken, deaf]);
   t.false(ok);
-  t.deepEqual(findings.filter((one) => !one.startsWith('message')).sort(), [
+  t.deepEqual(findings.sort(), [
     'actor.no-path letter 2 a: would be in shut, which its machine has not.',
     'actor.unknown-kind memo 1 m: this program has no such actors',
     'effect.no-handler letter 2 a: no handler for the effect "send"',
+    'message.unknown-event letter 2 a: no state of wall takes "TOLD"',
+  ]);
+  const older = defineActor('memo', { version: 1, machine: bank.machine });
+  t.deepEqual((await dryRun([letter, older])).findings.sort(), [
+    'actor.newer-version memo 1 m: version 2; this program has 1',
+    'actor.unknown-kind wall 1 w: this program has no such actors',
+    'message.unknown-kind letter 2 a: a message "TOLD" to wall',
   ]);
   const throws = defineActor('letter', {
     version: 1,
@@ -1519,7 +1554,7 @@ test('a dry run of new definitions names what would fail in a store, and writes 
       throw new Error('no name');
     },
   });
-  t.deepEqual((await dryRun([throws, memo])).findings, ['actor.derived letter 2 a: in open: no name']);
+  t.deepEqual((await dryRun([throws, memo, wall])).findings, ['actor.derived letter 2 a: in open: no name']);
   const newer = defineActor('letter', {
     version: 1,
     effects: [send],
@@ -1530,7 +1565,7 @@ test('a dry run of new definitions names what would fail in a store, and writes 
     }),
   });
   t.true(
-    (await dryRun([newer, memo])).findings.some((one) =>
+    (await dryRun([newer, memo, wall])).findings.some((one) =>
       /^deadline\.unknown letter 2 a: .*patience/.test(one),
     ),
   );

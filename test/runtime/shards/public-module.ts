@@ -52,6 +52,7 @@ export const bell = defineActor('bell', {
     types: {} as { context: { rung: number }; events: { type: 'RING' } },
     actions: { ring: assign({ rung: ({ context }) => context.rung + 1 }) },
   }).createMachine({ context: { rung: 0 }, on: { RING: { actions: 'ring' } } }),
+  answers: { RING: ({ context }) => context.rung },
 });
 
 export const shardModule = shardActors([worker, clerk, bell, scheduleActor]);
