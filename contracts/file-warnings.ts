@@ -6,6 +6,8 @@ const CODES = [
   'pdf.hidden-look',
   'pdf.look-differs',
   'pdf.script',
+  'pdf.xfa',
+  'pdf.layer',
   'pdf.not-examined',
   'pdf.no-glyph',
 ] as const;

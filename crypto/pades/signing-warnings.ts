@@ -1,6 +1,6 @@
 /**
  * Warns of what a PDF holds that its signers may not see: looks of hidden fields, looks that differ from their values,
- * and scripts (ISO 32000-2, 12.5.3, 12.6.4.17 and 12.7.4.3). A warning keeps nobody from signing.
+ * scripts, XFA and layers (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17 and 12.7.4.3). A warning keeps nobody from signing.
  */
 
 import {
@@ -18,11 +18,13 @@ import {
   type ByteSlice,
   fields,
   inheritedByField,
+  isNull,
   items,
   type PdfDict,
   type PdfDocument,
   PdfSyntaxError,
   pages,
+  referencesIn,
 } from '../pdf/index.ts';
 import { streamText } from './shown-values/field-value.ts';
 import { contradictsValue, paintsSomething } from './shown-values/stored-look.ts';
@@ -43,6 +45,10 @@ const MEANINGS: {
     `The field ${object} is hidden and has a look: it comes to light when the field is shown.`,
   'pdf.look-differs': (object) => `The field ${object} shows something else than its value.`,
   'pdf.script': (object) => `${object} has JavaScript, which can change what is shown.`,
+  'pdf.xfa': (object) =>
+    `${object} is described twice (XFA): programs that draw XFA may show something else than the pages.`,
+  'pdf.layer': (object) =>
+    `The layer ${object} is hidden, or seen only on a screen or only in print: others may see another page.`,
   'pdf.not-examined': (object) =>
     `${object} could not be examined whole for hidden looks, other looks and scripts.`,
 };
@@ -118,6 +124,9 @@ class Search {
     if (this.#isScript(catalog.get('OpenAction')) || this.#hasScript(catalog) || this.#hasNamed(names))
       this.#script('The document');
     this.#outlines();
+    const form = this.#pdf.dict(catalog.get('AcroForm'));
+    if (!isNull(this.#pdf.resolve(form?.get('XFA')))) this.#found.add('pdf.xfa', 'The form');
+    this.#layers();
     for (const { dict, reference, type, name } of fields(this.#pdf)) {
       if (reference !== undefined) this.#seen.add(reference.number);
       this.#widget(dict, type, name);
@@ -131,6 +140,26 @@ class Search {
       const annotations = dict.get('Annots');
       if (annotations === undefined) continue;
       for (const item of items(this.#pdf.resolve(annotations))) this.#annotation(item, place);
+    }
+  }
+
+  /** Layers that are off, or whose usage is one for the screen or for print (8.11.4). */
+  #layers(): void {
+    const properties = this.#pdf.dict(this.#pdf.catalog.get('OCProperties'));
+    const usual = this.#pdf.dict(properties?.get('D'));
+    const isOff = asName(this.#pdf.resolve(usual?.get('BaseState'))) === 'OFF';
+    const off = new Set(referencesIn(this.#pdf.resolve(usual?.get('OFF'))));
+    const on = new Set(referencesIn(this.#pdf.resolve(usual?.get('ON'))));
+    for (const item of items(this.#pdf.resolve(properties?.get('OCGs')))) {
+      this.#spend();
+      const group = this.#pdf.dict(item);
+      const number = asReference(item)?.number ?? -1;
+      const usage = this.#pdf.dict(group?.get('Usage'));
+      const states = ['View', 'Print'].map((event) =>
+        asName(this.#pdf.resolve(this.#pdf.dict(usage?.get(event))?.get(`${event}State`))),
+      );
+      if (off.has(number) || (isOff && !on.has(number)) || states.includes('OFF'))
+        this.#found.add('pdf.layer', asText(this.#pdf.resolve(group?.get('Name'))) ?? '');
     }
   }
 

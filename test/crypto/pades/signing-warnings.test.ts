@@ -56,6 +56,12 @@ const text = (content: string, value = '(x)'): Change =>
     (objects) => objects.set(TEXT_FIELD, textField(value, LOOK)),
   );
 
+const layers = (state: string, usage = ''): Change =>
+  all(
+    (objects) => objects.set(FREE + 1, `<< /Type /OCG /Name (Notes) ${usage} >>`),
+    adds(CATALOG, `/OCProperties << /OCGs [${FREE + 1} 0 R] /D << ${state} >> >>`),
+  );
+
 /** Honest files; each stands beside the cases that differ from it. */
 const HONEST: { readonly [name: string]: Change } = {
   'a filled form': () => {},
@@ -71,6 +77,7 @@ const HONEST: { readonly [name: string]: Change } = {
     text('BT /F1 9 Tf 2 2 Td (1,250.00) Tj ET', '(1250)'),
     adds(TEXT_FIELD, '/AA << /F << /S /JavaScript /JS (AFNumber_Format\\(2, 0, 0, 0, "", true\\);) >> >>'),
   ),
+  'layers that are seen': layers('/ON [151 0 R]', '/Usage << /Print << /PrintState /ON >> >>'),
   'a place to begin': adds(CATALOG, '/OpenAction [10 0 R /Fit]'),
   'a link': adds(PAGE, '/AA << /O << /S /URI /URI (https://example.com) >> >>'),
 };
@@ -126,6 +133,20 @@ const WARNED: { readonly [name: string]: readonly [expected: string, change: Cha
       adds(CATALOG, `/Outlines ${FREE + 1} 0 R`),
     ),
   ],
+  'a form that is described twice': [
+    'pdf.xfa The form',
+    all(
+      (objects) => objects.set(FREE, stream('', '<template/>')),
+      adds(FORM, `/XFA [(template) ${FREE} 0 R]`),
+    ),
+  ],
+  'a layer that is off': ['pdf.layer Notes', layers('/OFF [151 0 R]')],
+  'layers that are off unless named': ['pdf.layer Notes', layers('/BaseState /OFF')],
+  'a layer that is not printed': [
+    'pdf.layer Notes',
+    layers('', '/Usage << /Print << /PrintState /OFF >> >>'),
+  ],
+  'a layer that is only printed': ['pdf.layer Notes', layers('', '/Usage << /View << /ViewState /OFF >> >>')],
   'more actions than are looked at': [
     'pdf.not-examined The file',
     adds(CATALOG, `/OpenAction << /S /GoTo /Next [${'<< >> '.repeat(20_000)}] >>`),
