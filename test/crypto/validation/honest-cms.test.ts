@@ -438,6 +438,7 @@ const CONSUMERS: { readonly [name: string]: (report: ValidationReport) => boolea
   },
   'page of the batch service': (report) =>
     /<p role="status"><span[^>]*>Valid</.test(renderToString(ReportView({ fileName: 'a', report }))),
+  'cards of that page': (report) => />Valid</.test(renderToString(ReportView({ fileName: 'a', report }))),
 };
 const SILENT = { out: () => {}, err: () => {}, colors: false };
 const VERIFYING: VerifyOptions = {

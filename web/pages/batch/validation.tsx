@@ -68,15 +68,17 @@ export function ReportView({
       </p>
       <Findings results={results} />
       {signatures.map((record) => (
-        <SignatureCard record={record} />
+        <SignatureCard record={record} isFileGood={indication === 'TOTAL-PASSED'} />
       ))}
     </>
   );
 }
 
-function SignatureCard({ record }: { record: SignatureRecord }) {
+/** @param isFileGood else a signature that is good by itself is not shown as valid: the file does not pass */
+function SignatureCard({ record, isFileGood }: { record: SignatureRecord; isFileGood: boolean }) {
   const { name: signature, indication, subIndication, certificate, signingTime, level } = record;
-  const verdict = VERDICTS[indication].text;
+  const isLost = indication === 'TOTAL-PASSED' && !isFileGood;
+  const verdict = isLost ? 'Good by itself; the file does not pass' : VERDICTS[indication].text;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Verdict', `${verdict} (${indication}${subIndication === undefined ? '' : `, ${subIndication}`})`],
     ['Kind', record.isTimestamp ? 'document time-stamp' : `signature, level ${level ?? 'below B'}`],
@@ -100,7 +102,7 @@ function SignatureCard({ record }: { record: SignatureRecord }) {
     <Card
       title={signature}
       label={signature}
-      aside={<Badge tone={VERDICTS[indication].tone}>{verdict}</Badge>}
+      aside={<Badge tone={isLost ? 'warn' : VERDICTS[indication].tone}>{verdict}</Badge>}
     >
       <div class="body stack">
         <Facts
@@ -108,7 +110,7 @@ function SignatureCard({ record }: { record: SignatureRecord }) {
         />
         <Findings results={record.results} within />
         {record.counterSignatures.map((inner) => (
-          <SignatureCard record={inner} />
+          <SignatureCard record={inner} isFileGood={isFileGood} />
         ))}
       </div>
     </Card>
