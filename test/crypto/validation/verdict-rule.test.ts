@@ -5,18 +5,22 @@
 import { sign } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { validateFile } from '@sealwright/signatures';
+import { signAsic, signFile, validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import { DIGEST_ID } from '#crypto/asn1/oids.js';
 import { Cursor, childrenOf, encoded, readWhole, TAG } from '#crypto/asn1/read.js';
 import { bitString, NULL, octetString, oid, sequence, small, tlv } from '#crypto/asn1/write.js';
+import type { SignatureFormat } from '#crypto/core/types.js';
 import type { SignatureRecord } from '#crypto/core/validation-report.js';
 import { PROVEN_FAILURES, proofOf } from '#crypto/validation/proven-failures.js';
 import { ResultsBuilder } from '#crypto/validation/signature-info.js';
 import { algorithmName, CONTENT_TYPES, UNSUPPORTED_ALGORITHMS } from '#crypto/x509/algorithm-names.js';
 import { HASH_BY_OID, signatureMethod } from '#crypto/x509/signature-algorithms.js';
+import { samplePdf } from '../../../bench/samples.ts';
+import { pki } from '../../pki/pki.ts';
+import { file, handMade, NOW, ORDER, REPORT, twoInputs, unpacked } from '../asic/container-harness.ts';
 import { forge } from './forge.ts';
-import { CONTENT, DAY, issue, judged, parties, SIGNED, verdictOf } from './judging.ts';
+import { CONTENT, DAY, issue, judged, parties, SIGNED, tokenOver, verdictOf } from './judging.ts';
 
 /** Identifiers of no algorithm, and every one that is named. */
 const UNKNOWN = ['1.2.3.4.5', '2.16.840.1.101.3.4.3.99', ...UNSUPPORTED_ALGORITHMS.keys()];
@@ -189,6 +193,106 @@ test('every content type of CMS but signed data is named and left open', async (
   t.is(report.indication, 'INDETERMINATE');
   t.regex(report.results.errors[0]?.message ?? '', /without a signer/);
 });
+
+interface TypedFile {
+  readonly type: string;
+  readonly format: SignatureFormat | 'Asic';
+  readonly parts: readonly { readonly name: string; readonly bytes: Buffer }[];
+}
+
+/** Makes a file of every type, in parts: the members of a container, or the file alone. */
+async function everyType(): Promise<readonly TypedFile[]> {
+  const signer = pki().signer('p-256');
+  const at = NOW;
+  const made: TypedFile[] = [];
+  const contents = { Pades: samplePdf(), Cades: CONTENT, Xades: ORDER };
+  for (const format of ['Pades', 'Cades', 'Xades'] as const) {
+    const output = file();
+    signFile({ format, input: file(contents[format]), output, signer, at });
+    made.push({ type: format, format, parts: [{ name: '', bytes: readFileSync(output) }] });
+  }
+  for (const kind of ['S', 'E'] as const)
+    for (const format of ['Cades', 'Xades'] as const) {
+      const output = file();
+      const inputs = kind === 'S' ? [{ path: file(REPORT), name: 'a.txt' }] : twoInputs();
+      await signAsic({ kind, format, inputs, output, signer, at });
+      made.push({ type: `ASiC-${kind} with ${format}`, format: 'Asic', parts: unpacked(output) });
+    }
+  const token = { name: '', bytes: tokenOver(CONTENT, SIGNED) };
+  return [...made, { type: 'time-stamp', format: 'Cades', parts: [token] }];
+}
+
+/** Algorithms, each with one of the same length that nobody knows: in DER, in hexadecimal, in XML. */
+const SWAPS: readonly (readonly [known: Buffer, unknown: Buffer, name: string])[] = [
+  ['2.16.840.1.101.3.4.2.1', '2.16.840.1.101.3.4.2.99'],
+  ['1.2.840.10045.4.3.2', '1.2.840.10045.4.3.99'],
+]
+  .flatMap(([known = '', unknown = '']) => {
+    const pair = [oid(known), oid(unknown)] as const;
+    const hex = pair.map((der) => Buffer.from(der.toString('hex')));
+    return [[...pair, unknown] as const, [hex[0] ?? pair[0], hex[1] ?? pair[1], unknown] as const];
+  })
+  .concat(
+    [
+      ['xmlenc#sha256', 'xmlenc#sha999'],
+      ['#ecdsa-sha256', '#ecdsa-sha999'],
+      ['xml-exc-c14n#', 'xml-exc-c99n#'],
+    ].map(([known = '', unknown = '']) => [Buffer.from(known), Buffer.from(unknown), unknown] as const),
+  );
+
+test('an unknown algorithm in any place of any type of file is never passed, and never broken without a proof', async (t) => {
+  const trust = { anchors: [pki().root.certificate], revocation: 'none' } as const;
+  let cases = 0;
+  const passed: string[] = [];
+  for (const { type, format, parts } of await everyType()) {
+    const judge = (members: TypedFile['parts']) =>
+      validateFile({
+        format,
+        path: format === 'Asic' ? handMade(members) : (members[0]?.bytes ?? CONTENT),
+        trust,
+        at: NOW,
+        ...(type === 'time-stamp' && { content: CONTENT }),
+      });
+    if (type !== 'time-stamp') t.is((await judge(parts)).indication, 'TOTAL-PASSED', type);
+    let named = 0;
+    for (const { members, name, place } of swapped(parts)) {
+      cases++;
+      const report = await judge(members);
+      const says = `${type}: ${place}: ${report.indication}`;
+      const records = report.signatures.flatMap((record) => [record, ...record.counterSignatures]);
+      if (report.indication === 'TOTAL-PASSED') passed.push(type);
+      const isOfFile = report.results.errors.some((error) => Object.hasOwn(PROVEN_FAILURES, error.type));
+      if (report.indication === 'TOTAL-FAILED')
+        t.true(isOfFile || records.some((one) => one.indication === 'TOTAL-FAILED' && isProven(one)), says);
+      if (report.indication === 'INDETERMINATE' && JSON.stringify(report).includes(name)) named++;
+    }
+    t.true(named > 0, `${type}: nothing names what is not supported`);
+  }
+  t.log(`${cases} cases`);
+  t.true(cases > 40, `${cases}`);
+  // The list before the content, which is not signed and which the signers need not follow (RFC 5652 §5.1).
+  t.deepEqual(passed, ['Pades', 'Cades', 'ASiC-S with Cades', 'ASiC-E with Cades']);
+});
+
+/** Returns the parts with one algorithm exchanged, in each place of each part. */
+function swapped(parts: TypedFile['parts']) {
+  return parts.flatMap(({ bytes }, index) =>
+    SWAPS.flatMap(([known, unknown, name]) =>
+      positionsOf(bytes, known).map((from) => {
+        const copy = Buffer.from(bytes);
+        unknown.copy(copy, from);
+        const members = parts.map((part, at) => (at === index ? { ...part, bytes: copy } : part));
+        return { members, name, place: `${name} at ${from} of ${parts[index]?.name}` };
+      }),
+    ),
+  );
+}
+
+function positionsOf(bytes: Buffer, wanted: Buffer): readonly number[] {
+  const found: number[] = [];
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) found.push(at);
+  return found;
+}
 
 test('signed content of every type passes with its attributes, and without them is judged by RFC 5652 §5.3', (t) => {
   for (const contentType of [...CONTENT_TYPES.keys(), '1.3.6.1.4.1.311.2.1.4', '1.2.3.4']) {
