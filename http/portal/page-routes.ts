@@ -144,7 +144,11 @@ export function portalPageRoutes(
       },
       { providers, clock, nodes },
     ),
-    ...secondFactorRoutes(service.secondFactors, service.administration, service.signIn),
+    ...secondFactorRoutes({
+      factors: service.secondFactors,
+      administration: service.administration,
+      signIn: service.signIn,
+    }),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service.branding),

@@ -104,14 +104,32 @@ export function applicationPageRoutes(
   folders: Folders,
   clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
-  const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
+  const pages = { administration, folders, views: new ApplicationViews(administration, folders, clock) };
+  return [listRoute(pages), addRoute(pages), keysRoute(pages), addKeyRoute(pages), revokeKeyRoute(pages)];
+}
+
+interface ApplicationRoutes {
+  readonly administration: Administration;
+  readonly folders: Folders;
+  readonly views: ApplicationViews;
+}
+
+class ApplicationViews {
+  constructor(
+    private readonly administration: Administration,
+    private readonly folders: Folders,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
+
+  async all(page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) {
     const { organization } = user.tenant;
-    const { applications } = await administration.organization(organization.id);
+    const { applications } = await this.administration.organization(organization.id);
     const hasRoles = organization.name === SYSTEM_ORGANIZATION;
     return accountReply(200, applicationsPage(page, user, applications, { hasRoles, notice }));
-  };
+  }
+
   /** Refusals: `ApplicationNotFound`, which becomes a notice on the list. */
-  const showOne = (
+  one(
     page: AccountPage,
     user: SignedInUser,
     id: string,
@@ -119,101 +137,114 @@ export function applicationPageRoutes(
       readonly made?: string;
       readonly notice?: AccountNotice | undefined;
     },
-  ) =>
-    orNotice(
+  ) {
+    return orNotice(
       page,
       async () => {
-        const { applications } = await administration.organization(user.tenant.organization.id);
+        const { applications } = await this.administration.organization(user.tenant.organization.id);
         const wanted = applicationId(id);
         const found = applications.find((application) => application.id === wanted);
         if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
-        const offered = await keyFolders(folders, user.tenant, found);
-        return accountReply(
-          200,
-          applicationPage(page, user, found, { ...more, folders: offered, now: clock.now() }),
-        );
+        const offered = await keyFolders(this.folders, user.tenant, found);
+        const now = this.clock.now();
+        return accountReply(200, applicationPage(page, user, found, { ...more, folders: offered, now }));
       },
-      (notice) => showAll(page, user, notice),
+      (notice) => this.all(page, user, notice),
     );
-  const withNotice = async (page: AccountPage, user: SignedInUser, id: string, notice: AccountNotice) => {
-    const shown = await showOne(page, user, id, { notice });
-    return shown.kind === 'page' ? shown : showAll(page, user, notice);
-  };
-  return [
-    accountGet({
-      path: PATH,
-      summary: 'A page for administrators: the applications of the organization.',
-      handle: ({ page, user, query }) => showAll(page, user, doneNotice(page, query)),
+  }
+
+  async withNotice(page: AccountPage, user: SignedInUser, id: string, notice: AccountNotice) {
+    const shown = await this.one(page, user, id, { notice });
+    return shown.kind === 'page' ? shown : this.all(page, user, notice);
+  }
+}
+
+function listRoute({ views }: ApplicationRoutes): AnyRoute {
+  return accountGet({
+    path: PATH,
+    summary: 'A page for administrators: the applications of the organization.',
+    handle: ({ page, user, query }) => views.all(page, user, doneNotice(page, query)),
+  });
+}
+
+function addRoute({ administration, views }: ApplicationRoutes): AnyRoute {
+  return accountForm({
+    path: PATH,
+    summary: 'Creates an application.',
+    description: 'It has no key yet.',
+    body: z.object({ name: formText, role: formText }),
+    async act({ page, user, body }) {
+      const { tenant } = user;
+      const role = APPLICATION_ROLES.find((one) => one === body.role) ?? 'Normal';
+      const input = { name: body.name, role };
+      const { id } = tenant.organization;
+      const made = await administration.createApplication(id, input, undefined, callerName(tenant));
+      return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
+    },
+    again: (notice, { page, user }) => views.all(page, user, notice),
+    sent: ({ page, body }) => ({
+      action: PATH,
+      values: body,
+      faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
     }),
-    accountForm({
-      path: PATH,
-      summary: 'Creates an application.',
-      description: 'It has no key yet.',
-      body: z.object({ name: formText, role: formText }),
-      async act({ page, user, body }) {
-        const { tenant } = user;
-        const role = APPLICATION_ROLES.find((one) => one === body.role) ?? 'Normal';
-        const input = { name: body.name, role };
-        const { id } = tenant.organization;
-        const made = await administration.createApplication(id, input, undefined, callerName(tenant));
-        return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
-      },
-      again: (notice, { page, user }) => showAll(page, user, notice),
-      sent: ({ page, body }) => ({
-        action: PATH,
-        values: body,
-        faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
-      }),
+  });
+}
+
+function keysRoute({ views }: ApplicationRoutes): AnyRoute {
+  return accountGet({
+    path: `${PATH}/{applicationId}`,
+    summary: 'A page for administrators: the keys of an application.',
+    params: applicationParams,
+    handle: ({ page, user, params, query }) =>
+      views.one(page, user, params.applicationId, { notice: doneNotice(page, query) }),
+  });
+}
+
+function addKeyRoute({ administration, folders, views }: ApplicationRoutes): AnyRoute {
+  return accountForm({
+    path: `${PATH}/{applicationId}/keys`,
+    summary: 'Creates a key, and shows it once.',
+    description: 'Only the hash of its secret is stored.',
+    params: applicationParams,
+    body: keyForm,
+    async act({ page, user, params, body }) {
+      const { tenant } = user;
+      const chosen = foldersOf(body);
+      // Refuses folders of other organizations.
+      for (const id of chosen) await folders.get(tenant, id);
+      const { key } = await administration.createSecret(
+        tenant.organization.id,
+        applicationId(params.applicationId),
+        { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
+        tenant,
+      );
+      return views.one(page, user, params.applicationId, { made: key });
+    },
+    again: (notice, { page, user, params }) => views.withNotice(page, user, params.applicationId, notice),
+    sent: ({ page, params, body }) => ({
+      action: `${PATH}/${params.applicationId}/keys`,
+      values: textsIn(body),
+      faults: { ExpirationDate: ['expiry', page.texts.faults.expiry] },
     }),
-    accountGet({
-      path: `${PATH}/{applicationId}`,
-      summary: 'A page for administrators: the keys of an application.',
-      params: applicationParams,
-      handle: ({ page, user, params, query }) =>
-        showOne(page, user, params.applicationId, { notice: doneNotice(page, query) }),
-    }),
-    accountForm({
-      path: `${PATH}/{applicationId}/keys`,
-      summary: 'Creates a key, and shows it once.',
-      description: 'Only the hash of its secret is stored.',
-      params: applicationParams,
-      body: keyForm,
-      async act({ page, user, params, body }) {
-        const { tenant } = user;
-        const chosen = foldersOf(body);
-        // Refuses folders of other organizations.
-        for (const id of chosen) await folders.get(tenant, id);
-        const { key } = await administration.createSecret(
-          tenant.organization.id,
-          applicationId(params.applicationId),
-          { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
-          tenant,
-        );
-        return showOne(page, user, params.applicationId, { made: key });
-      },
-      again: (notice, { page, user, params }) => withNotice(page, user, params.applicationId, notice),
-      sent: ({ page, params, body }) => ({
-        action: `${PATH}/${params.applicationId}/keys`,
-        values: textsIn(body),
-        faults: { ExpirationDate: ['expiry', page.texts.faults.expiry] },
-      }),
-    }),
-    accountForm({
-      path: `${PATH}/{applicationId}/keys/{keyId}/revocation`,
-      summary: 'Revokes a key.',
-      description: 'Requests with the key are answered with 401 from now on.',
-      params: keyParams,
-      body: z.object({}),
-      async act({ page, user, params }) {
-        const { tenant } = user;
-        const application = applicationId(params.applicationId);
-        const { id } = tenant.organization;
-        await administration.revokeSecret(id, application, params.keyId, callerName(tenant));
-        return doneReply(page, `${PATH}/${application}`, 'keyRevoked');
-      },
-      again: (notice, { page, user, params }) => withNotice(page, user, params.applicationId, notice),
-    }),
-  ];
+  });
+}
+
+function revokeKeyRoute({ administration, views }: ApplicationRoutes): AnyRoute {
+  return accountForm({
+    path: `${PATH}/{applicationId}/keys/{keyId}/revocation`,
+    summary: 'Revokes a key.',
+    description: 'Requests with the key are answered with 401 from now on.',
+    params: keyParams,
+    body: z.object({}),
+    async act({ page, user, params }) {
+      const { tenant } = user;
+      const application = applicationId(params.applicationId);
+      const { id } = tenant.organization;
+      await administration.revokeSecret(id, application, params.keyId, callerName(tenant));
+      return doneReply(page, `${PATH}/${application}`, 'keyRevoked');
+    },
+    again: (notice, { page, user, params }) => views.withNotice(page, user, params.applicationId, notice),
+  });
 }
 
 /** Ids of the chosen folders. Refusals: `LimitExceeded` for too many, `FolderNotFound` for what is no id. */

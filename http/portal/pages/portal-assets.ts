@@ -165,41 +165,68 @@ function sources(): ReadonlyMap<string, Source> {
   ]);
 }
 
-/** Routes of every asset of the pages. */
-export function portalAssetRoutes(): readonly AnyRoute[] {
-  const known = sources();
-  const kept = new Map<string, Promise<CachedAsset>>();
-  const pdf = PDF_JS;
-  const keep = (name: string, load: () => Promise<CachedAsset>): Promise<CachedAsset> => {
-    const there = kept.get(name);
-    if (there !== undefined) return there;
-    const loading = load();
-    kept.set(name, loading);
-    // A file that could not be read now may exist later.
-    loading.catch(() => kept.delete(name));
-    return loading;
-  };
-  const named = (name: string) => {
-    const source = known.get(name);
-    if (source === undefined) throw new PortalRefusal('NotFound', 'The pages have no such part.');
-    return keep(name, async () => {
+/** Each asset is read once, when it is asked for first. */
+class PortalAssets {
+  readonly #sources = sources();
+  readonly #kept = new Map<string, Promise<CachedAsset>>();
+
+  /** A part of the pages themselves. Refusals: `NotFound`. */
+  named(name: string): Promise<CachedAsset> {
+    const source = this.#sources.get(name);
+    if (source === undefined) throw unknownPart();
+    return this.#keep(name, async () => {
       const { bytes, headers = [], brotli } = await source();
       const found = cachedAsset(name, bytes, headers);
       if (brotli !== undefined)
         found.packed.set('br', Promise.resolve(packedAsset(found.plain, 'br', brotli)));
       return found;
     });
-  };
-  const inFolder = (folder: string) => (name: string) => {
-    if (!FILE_NAME.test(name)) throw new PortalRefusal('NotFound', 'The pages have no such part.');
-    return keep(`${folder}/${name}`, async () => {
-      const bytes = await readFile(join(pdf, folder, name)).catch(() => {
-        throw new PortalRefusal('NotFound', 'The pages have no such part.');
-      });
-      const headers = name.endsWith('.js') ? DECODER_HEADERS : [];
-      return cachedAsset(name, bytes, headers);
+  }
+
+  /** A file of pdf.js. Refusals: `NotFound`. */
+  ofPdfJs(folder: string, name: string): Promise<CachedAsset> {
+    if (!FILE_NAME.test(name)) throw unknownPart();
+    const headers = name.endsWith('.js') ? DECODER_HEADERS : [];
+    return this.#keep(`${folder}/${name}`, async () =>
+      cachedAsset(name, await readPart(join(PDF_JS, folder, name)), headers),
+    );
+  }
+
+  /** A handwriting font. Refusals: `NotFound`. */
+  font(name: string): Promise<CachedAsset> {
+    const [, hand = '', subset = ''] = HAND_FILE.exec(name) ?? [];
+    if (hand === '') throw unknownPart();
+    return this.#keep(`fonts/${name}`, async () => {
+      const file = `${hand}-${subset}-400-normal.woff2`;
+      return cachedAsset(name, await readPart(join(packageFolder(`@fontsource/${hand}`), 'files', file)), []);
     });
-  };
+  }
+
+  #keep(name: string, load: () => Promise<CachedAsset>): Promise<CachedAsset> {
+    const there = this.#kept.get(name);
+    if (there !== undefined) return there;
+    const loading = load();
+    this.#kept.set(name, loading);
+    // A file that could not be read now may exist later.
+    loading.catch(() => this.#kept.delete(name));
+    return loading;
+  }
+}
+
+function unknownPart(): PortalRefusal {
+  return new PortalRefusal('NotFound', 'The pages have no such part.');
+}
+
+function readPart(path: string): Promise<Buffer> {
+  return readFile(path).catch(() => {
+    throw unknownPart();
+  });
+}
+
+/** Routes of every asset of the pages. */
+export function portalAssetRoutes(): readonly AnyRoute[] {
+  const assets = new PortalAssets();
+  const inFolder = (folder: string) => (name: string) => assets.ofPdfJs(folder, name);
   return [
     assetRoute(
       '{name}',
@@ -208,7 +235,7 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
         description:
           'Loaded by the pages. A browser that has it asks with `If-None-Match` whether it has changed.',
       },
-      named,
+      (name) => assets.named(name),
     ),
     assetRoute(
       'cmaps/{name}',
@@ -232,21 +259,7 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
         summary: 'A handwriting font for typed signatures.',
         description: 'One file for each set of characters; only those that a name needs are loaded.',
       },
-      (name) => {
-        const [, hand = '', subset = ''] = HAND_FILE.exec(name) ?? [];
-        if (hand === '') throw new PortalRefusal('NotFound', 'The pages have no such part.');
-        return keep(`fonts/${name}`, async () => {
-          const file = join(
-            packageFolder(`@fontsource/${hand}`),
-            'files',
-            `${hand}-${subset}-400-normal.woff2`,
-          );
-          const bytes = await readFile(file).catch(() => {
-            throw new PortalRefusal('NotFound', 'The pages have no such part.');
-          });
-          return cachedAsset(name, bytes, []);
-        });
-      },
+      (name) => assets.font(name),
     ),
     assetRoute(
       'wasm/{name}',

@@ -37,7 +37,7 @@ export function signingRoutes(
   signing: SigningPages,
   clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
-  const requests = createRateLimiter(LINK_REQUESTS, clock);
+  const pages = { signing, requests: createRateLimiter(LINK_REQUESTS, clock) };
   return [
     pageRoute(signing, 'sign', {
       summary: 'The signing page of one participant.',
@@ -54,107 +54,128 @@ export function signingRoutes(
       description:
         'Needs the ticket of the e-mail. Shows the document, its participants and their progress; it has no actions.',
     }),
-    portalRoute({
-      method: 'POST',
-      path: '/document/key/{key}/new-link',
-      group: 'Pages',
-      summary: 'Sends the participant of an expired link a new link by e-mail.',
-      description:
-        'Sent by the page of an expired link. The e-mail goes to the address of the participant. The reply is a page.',
-      auth: 'anonymous',
-      headers: ['accept-language'],
-      params,
-      query: plainQuery.extend(ticketQuery.shape),
-      responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
-      refusals: [],
-      failurePage: errorPage('any'),
-      async handle({ params: { key }, query, header }) {
-        const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
-        const words = textsFor(query.culture, header('accept-language'));
-        if (!isSent) {
-          const html = signingPage(NOTHING, words, signingPageOptions(query, false), addressesOf(key, query));
-          return page(404, html, pageHeaders('any', 'own'));
-        }
-        const html = noticePage({ words, theme: themeOf(query), message: words.newLinkSent, icon: 'mail' });
-        return page(200, html, pageHeaders('any'));
-      },
-    }),
-    portalRoute({
-      method: 'POST',
-      path: '/document/key/{key}/link-request',
-      group: 'Pages',
-      summary: 'Sends a new link by e-mail if something of the document waits for the address.',
-      description:
-        'Sent by the page of a link that is incomplete. The reply is the same page for every key and address. At most ten of a network in a minute.',
-      auth: 'anonymous',
-      bodyPolicy: 'form',
-      headers: ['accept-language'],
-      params,
-      query: plainQuery,
-      body: z.object({ email: z.string().max(320).default('') }),
-      responses: { 200: 'page', 429: 'page', ...ERROR_PAGE_CODES },
-      refusals: [],
-      failurePage: errorPage('any'),
-      async handle({ params: { key }, query, body, header, caller }) {
-        await requests.acquire(clientNetwork(caller.address));
-        // Not awaited: the time of the answer must not tell whether the address is known.
-        void signing.requestLinkTo(key, body.email);
-        const words = textsFor(query.culture, header('accept-language'));
-        const html = noticePage({ words, theme: themeOf(query), message: words.linkRequested, icon: 'mail' });
-        return page(200, html, pageHeaders('any'));
-      },
-    }),
-    portalRoute({
-      method: 'GET',
-      path: '/document/key/{key}/content',
-      group: 'Pages',
-      summary: 'The file that the signing page shows.',
-      description:
-        'For the signing page; needs the ticket of its link. `type` selects the signed file or the manifest, which the history records as a download. A request with `Range` is answered with 206.',
-      auth: 'anonymous',
-      headers: [...FILE_HEADERS, 'user-agent'],
-      params,
-      query: ticketQuery.extend({
-        type: queryWord(['Signatures', 'SignaturesManifest']).meta({
-          description: 'A file of a signed document to download.',
-        }),
-      }),
-      responses: { 200: 'file', 206: 'file', 304: 'empty' },
-      refusals: [
-        'InvalidTicket',
-        'DocumentIsDeleted',
-        'RangeNotSatisfiable',
-        'DocumentHasNoSignatures',
-        'DownloadTypeNotAvailable',
-      ],
-      async handle({ params: { key }, query, header, caller }) {
-        const { ticket = '', type } = query;
-        if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
-        if (type === undefined) return storedFileReply(await signing.pageContent(key, ticket), header);
-        const origin = requestOriginOf({ caller, header });
-        return storedFileReply(await signing.pageDownload(key, ticket, type, origin), header);
-      },
-    }),
-    portalRoute({
-      method: 'GET',
-      path: '/document/key/{key}/attachments/{attachmentId}',
-      group: 'Pages',
-      summary: 'An attachment that the signing page offers.',
-      description:
-        'For the signing page; needs the ticket of its link. Private attachments are not among them (`AttachmentNotFound`).',
-      auth: 'anonymous',
-      headers: FILE_HEADERS,
-      params: params.extend({ attachmentId: z.string() }),
-      query: ticketQuery,
-      responses: { 200: 'file', 206: 'file', 304: 'empty' },
-      refusals: ['InvalidTicket', 'DocumentIsDeleted', 'AttachmentNotFound', 'RangeNotSatisfiable'],
-      async handle({ params: { key, attachmentId }, query, header }) {
-        const ticket = query.ticket ?? '';
-        if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
-        return storedFileReply(await signing.pageAttachment(key, ticket, attachmentId), header);
-      },
-    }),
+    newLinkRoute(pages),
+    linkRequestRoute(pages),
+    contentRoute(pages),
+    attachmentRoute(pages),
   ];
+}
+
+interface SigningRoutes {
+  readonly signing: SigningPages;
+  readonly requests: ReturnType<typeof createRateLimiter>;
+}
+
+function newLinkRoute({ signing }: SigningRoutes): AnyRoute {
+  return portalRoute({
+    method: 'POST',
+    path: '/document/key/{key}/new-link',
+    group: 'Pages',
+    summary: 'Sends the participant of an expired link a new link by e-mail.',
+    description:
+      'Sent by the page of an expired link. The e-mail goes to the address of the participant. The reply is a page.',
+    auth: 'anonymous',
+    headers: ['accept-language'],
+    params,
+    query: plainQuery.extend(ticketQuery.shape),
+    responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
+    refusals: [],
+    failurePage: errorPage('any'),
+    async handle({ params: { key }, query, header }) {
+      const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
+      const words = textsFor(query.culture, header('accept-language'));
+      if (!isSent) {
+        const html = signingPage(NOTHING, words, signingPageOptions(query, false), addressesOf(key, query));
+        return page(404, html, pageHeaders('any', 'own'));
+      }
+      const html = noticePage({ words, theme: themeOf(query), message: words.newLinkSent, icon: 'mail' });
+      return page(200, html, pageHeaders('any'));
+    },
+  });
+}
+
+function linkRequestRoute({ signing, requests }: SigningRoutes): AnyRoute {
+  return portalRoute({
+    method: 'POST',
+    path: '/document/key/{key}/link-request',
+    group: 'Pages',
+    summary: 'Sends a new link by e-mail if something of the document waits for the address.',
+    description:
+      'Sent by the page of a link that is incomplete. The reply is the same page for every key and address. At most ten of a network in a minute.',
+    auth: 'anonymous',
+    bodyPolicy: 'form',
+    headers: ['accept-language'],
+    params,
+    query: plainQuery,
+    body: z.object({ email: z.string().max(320).default('') }),
+    responses: { 200: 'page', 429: 'page', ...ERROR_PAGE_CODES },
+    refusals: [],
+    failurePage: errorPage('any'),
+    async handle({ params: { key }, query, body, header, caller }) {
+      await requests.acquire(clientNetwork(caller.address));
+      // Not awaited: the time of the answer must not tell whether the address is known.
+      void signing.requestLinkTo(key, body.email);
+      const words = textsFor(query.culture, header('accept-language'));
+      const html = noticePage({ words, theme: themeOf(query), message: words.linkRequested, icon: 'mail' });
+      return page(200, html, pageHeaders('any'));
+    },
+  });
+}
+
+function contentRoute({ signing }: SigningRoutes): AnyRoute {
+  return portalRoute({
+    method: 'GET',
+    path: '/document/key/{key}/content',
+    group: 'Pages',
+    summary: 'The file that the signing page shows.',
+    description:
+      'For the signing page; needs the ticket of its link. `type` selects the signed file or the manifest, which the history records as a download. A request with `Range` is answered with 206.',
+    auth: 'anonymous',
+    headers: [...FILE_HEADERS, 'user-agent'],
+    params,
+    query: ticketQuery.extend({
+      type: queryWord(['Signatures', 'SignaturesManifest']).meta({
+        description: 'A file of a signed document to download.',
+      }),
+    }),
+    responses: { 200: 'file', 206: 'file', 304: 'empty' },
+    refusals: [
+      'InvalidTicket',
+      'DocumentIsDeleted',
+      'RangeNotSatisfiable',
+      'DocumentHasNoSignatures',
+      'DownloadTypeNotAvailable',
+    ],
+    async handle({ params: { key }, query, header, caller }) {
+      const { ticket = '', type } = query;
+      if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
+      if (type === undefined) return storedFileReply(await signing.pageContent(key, ticket), header);
+      const origin = requestOriginOf({ caller, header });
+      return storedFileReply(await signing.pageDownload(key, ticket, type, origin), header);
+    },
+  });
+}
+
+function attachmentRoute({ signing }: SigningRoutes): AnyRoute {
+  return portalRoute({
+    method: 'GET',
+    path: '/document/key/{key}/attachments/{attachmentId}',
+    group: 'Pages',
+    summary: 'An attachment that the signing page offers.',
+    description:
+      'For the signing page; needs the ticket of its link. Private attachments are not among them (`AttachmentNotFound`).',
+    auth: 'anonymous',
+    headers: FILE_HEADERS,
+    params: params.extend({ attachmentId: z.string() }),
+    query: ticketQuery,
+    responses: { 200: 'file', 206: 'file', 304: 'empty' },
+    refusals: ['InvalidTicket', 'DocumentIsDeleted', 'AttachmentNotFound', 'RangeNotSatisfiable'],
+    async handle({ params: { key, attachmentId }, query, header }) {
+      const ticket = query.ticket ?? '';
+      if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
+      return storedFileReply(await signing.pageAttachment(key, ticket, attachmentId), header);
+    },
+  });
 }
 
 function pageRoute(

@@ -51,117 +51,131 @@ export interface BulkPages {
   readonly ids: Pick<Ids, 'uuid'>;
 }
 
-export function bulkPageRoutes({ templates, generations, idempotency, ids }: BulkPages): readonly AnyRoute[] {
-  const show = async (
-    page: AccountPage,
-    user: SignedInUser,
-    {
-      id,
-      body,
-      refused,
-    }: {
-      readonly id: string;
-      readonly body?: TableBody | undefined;
-      /** Reason why the documents were not made: the form is shown again, under another key. */
-      readonly refused?: PortalRefusal | undefined;
-    },
-  ) => {
-    const { document, ...template } = await templates.get(user.tenant, id, null);
-    const shown = { template, mayUse: mayUse(user, document) };
-    if (body === undefined) {
-      const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
-      return accountReply(200, bulkPage(page, user, { ...shown, earlier }));
-    }
-    const { request, chosen } = requestOf(body);
-    const file = request.dataFile;
-    try {
-      // The form that is shown is about the newest version.
-      const { version } = template;
-      const preview = await templates.preview(user.tenant, id, { ...request, version }, chosen);
-      const content = { ...shown, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
-      return accountReply(refused === undefined ? 200 : 422, bulkPage(page, user, content));
-    } catch (error) {
-      if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
-      return accountReply(422, bulkPage(page, user, { ...shown, file, refusal: error }));
-    }
-  };
-  return [
-    accountGet({
-      path: PATH,
-      summary: 'A page for users: the form with the table for many documents of a template.',
-      description:
-        'An unknown template, or one of another organization, is answered with 404. The script of the page uploads the table.',
-      auth: 'user',
-      params: idParams,
-      handle: ({ page, user, params }) => show(page, user, { id: params.id }),
-    }),
-    accountPost({
-      path: `${PATH}/preview`,
-      summary: 'Shows the columns and the rows of a table, and the faults of its rows; creates nothing.',
-      auth: 'user',
-      params: idParams,
-      body: tableBody,
-      handle: ({ page, user, params, body }) => show(page, user, { id: params.id, body }),
-    }),
-    accountPost({
-      path: `${PATH}/documents`,
-      summary: 'Creates a document for each row of a table that has no fault.',
-      description:
-        'The rules are those of `POST /api/templates/{id}/generation`; the form has an idempotency key, so that a form that is sent twice creates the documents once.',
-      auth: 'user',
-      params: idParams,
-      body: tableBody,
-      async handle({ page, user, params, body }) {
-        const id = params.id.toLowerCase();
-        const { request, chosen = [] } = requestOf(body);
-        const { key, ...given } = body;
-        const call = { route: `POST ${PATH}/documents`, key, fingerprint: fingerprintOf([id, given]) };
-        try {
-          const made = await withIdempotency(idempotency, user.tenant, call, (seed) =>
-            templates.generateWith(user.tenant, id, { given: request, chosen, seed }),
-          );
-          return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${made.id}`));
-        } catch (error) {
-          if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
-          return show(page, user, { id, body, refused: error });
-        }
-      },
-    }),
-    accountGet({
-      path: `${PATH}/{generation}`,
-      summary: 'A page for users: the progress of many documents, and the result of each row.',
-      auth: 'user',
-      params: idParams.extend({ generation: z.string().max(64) }),
-      async handle({ page, user, params, query }) {
-        const offset = pageNumber.parse(query['rows'] ?? 0);
-        const { document: _document, ...template } = await templates.get(user.tenant, params.id, null);
-        const generation = await generations.get(user.tenant, params.generation);
-        const { folderId, agentId } = generation;
-        const mayCancel =
-          maySend(user.role, `${PATH}/{generation}/cancellation`) &&
-          mayChange(user.tenant, { folderId, createdBy: { id: agentId } });
-        const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
-        return accountReply(
-          200,
-          bulkResultPage(page, user, { template, generation, rows, offset, mayCancel }),
+export function bulkPageRoutes(pages: BulkPages): readonly AnyRoute[] {
+  return [formRoute(pages), previewRoute(pages), createRoute(pages), resultRoute(pages), cancelRoute(pages)];
+}
+
+async function show(
+  { templates, generations, ids }: BulkPages,
+  page: AccountPage,
+  user: SignedInUser,
+  {
+    id,
+    body,
+    refused,
+  }: {
+    readonly id: string;
+    readonly body?: TableBody | undefined;
+    /** Reason why the documents were not made: the form is shown again, under another key. */
+    readonly refused?: PortalRefusal | undefined;
+  },
+) {
+  const { document, ...template } = await templates.get(user.tenant, id, null);
+  const shown = { template, mayUse: mayUse(user, document) };
+  if (body === undefined) {
+    const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
+    return accountReply(200, bulkPage(page, user, { ...shown, earlier }));
+  }
+  const { request, chosen } = requestOf(body);
+  const file = request.dataFile;
+  try {
+    // The form that is shown is about the newest version.
+    const { version } = template;
+    const preview = await templates.preview(user.tenant, id, { ...request, version }, chosen);
+    const content = { ...shown, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
+    return accountReply(refused === undefined ? 200 : 422, bulkPage(page, user, content));
+  } catch (error) {
+    if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+    return accountReply(422, bulkPage(page, user, { ...shown, file, refusal: error }));
+  }
+}
+
+function formRoute(pages: BulkPages): AnyRoute {
+  return accountGet({
+    path: PATH,
+    summary: 'A page for users: the form with the table for many documents of a template.',
+    description:
+      'An unknown template, or one of another organization, is answered with 404. The script of the page uploads the table.',
+    auth: 'user',
+    params: idParams,
+    handle: ({ page, user, params }) => show(pages, page, user, { id: params.id }),
+  });
+}
+
+function previewRoute(pages: BulkPages): AnyRoute {
+  return accountPost({
+    path: `${PATH}/preview`,
+    summary: 'Shows the columns and the rows of a table, and the faults of its rows; creates nothing.',
+    auth: 'user',
+    params: idParams,
+    body: tableBody,
+    handle: ({ page, user, params, body }) => show(pages, page, user, { id: params.id, body }),
+  });
+}
+
+function createRoute(pages: BulkPages): AnyRoute {
+  const { templates, idempotency } = pages;
+  return accountPost({
+    path: `${PATH}/documents`,
+    summary: 'Creates a document for each row of a table that has no fault.',
+    description:
+      'The rules are those of `POST /api/templates/{id}/generation`; the form has an idempotency key, so that a form that is sent twice creates the documents once.',
+    auth: 'user',
+    params: idParams,
+    body: tableBody,
+    async handle({ page, user, params, body }) {
+      const id = params.id.toLowerCase();
+      const { request, chosen = [] } = requestOf(body);
+      const { key, ...given } = body;
+      const call = { route: `POST ${PATH}/documents`, key, fingerprint: fingerprintOf([id, given]) };
+      try {
+        const made = await withIdempotency(idempotency, user.tenant, call, (seed) =>
+          templates.generateWith(user.tenant, id, { given: request, chosen, seed }),
         );
-      },
-    }),
-    accountPost({
-      path: `${PATH}/{generation}/cancellation`,
-      summary: 'Stops the creation of documents; those that exist stay.',
-      auth: 'user',
-      params: idParams.extend({ generation: z.string().max(64) }),
-      body: z.object({}),
-      async handle({ page, user, params: { id, generation } }) {
-        await generations.cancel(user.tenant, generation).catch((error: unknown) => {
-          // It has ended since the page was shown.
-          if (!(error instanceof PortalRefusal && error.code === 'DocumentOperationEnded')) throw error;
-        });
-        return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${generation}`));
-      },
-    }),
-  ];
+        return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${made.id}`));
+      } catch (error) {
+        if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+        return show(pages, page, user, { id, body, refused: error });
+      }
+    },
+  });
+}
+
+function resultRoute({ templates, generations }: BulkPages): AnyRoute {
+  return accountGet({
+    path: `${PATH}/{generation}`,
+    summary: 'A page for users: the progress of many documents, and the result of each row.',
+    auth: 'user',
+    params: idParams.extend({ generation: z.string().max(64) }),
+    async handle({ page, user, params, query }) {
+      const offset = pageNumber.parse(query['rows'] ?? 0);
+      const { document: _document, ...template } = await templates.get(user.tenant, params.id, null);
+      const generation = await generations.get(user.tenant, params.generation);
+      const { folderId, agentId } = generation;
+      const mayCancel =
+        maySend(user.role, `${PATH}/{generation}/cancellation`) &&
+        mayChange(user.tenant, { folderId, createdBy: { id: agentId } });
+      const rows = await generations.rows(user.tenant, params.generation, { limit: ROWS_SHOWN, offset });
+      return accountReply(200, bulkResultPage(page, user, { template, generation, rows, offset, mayCancel }));
+    },
+  });
+}
+
+function cancelRoute({ generations }: BulkPages): AnyRoute {
+  return accountPost({
+    path: `${PATH}/{generation}/cancellation`,
+    summary: 'Stops the creation of documents; those that exist stay.',
+    auth: 'user',
+    params: idParams.extend({ generation: z.string().max(64) }),
+    body: z.object({}),
+    async handle({ page, user, params: { id, generation } }) {
+      await generations.cancel(user.tenant, generation).catch((error: unknown) => {
+        // It has ended since the page was shown.
+        if (!(error instanceof PortalRefusal && error.code === 'DocumentOperationEnded')) throw error;
+      });
+      return redirect(302, addressFrom(page, `/account/templates/${id}/bulk/${generation}`));
+    },
+  });
 }
 
 /** The request of the form; columns are numbered as in the table. */

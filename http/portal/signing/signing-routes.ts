@@ -40,22 +40,46 @@ interface Named {
 }
 
 export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyRoute[] {
+  const checks = new TicketChecks(signing);
+  return [
+    ...signatureRoutes(signing, checks),
+    ...answerRoutes(signing, checks),
+    ...proofRoutes(signing, checks),
+    fieldUploadRoute(signing, uploads),
+  ];
+}
+
+class TicketChecks {
+  constructor(private readonly signing: Pick<Signing, 'checkAccess'>) {}
+
   /** Refusals: `InvalidTicket`, `DocumentIsDeleted`, `Unauthorized`, `Forbidden`. */
-  const withTicket = async ({ params, credentials, identity }: CredentialRequest<SigningMethod, Tenant>) => {
+  readonly withTicket = async ({
+    params,
+    credentials,
+    identity,
+  }: CredentialRequest<SigningMethod, Tenant>): Promise<void> => {
     // With the document's id the access check has required a key.
     if (params.key === undefined) return;
     const { ticket } = credentials;
-    if (ticket !== undefined) await signing.checkAccess({ by: 'ticket', key: params.key, ticket });
+    if (ticket !== undefined) await this.signing.checkAccess({ by: 'ticket', key: params.key, ticket });
     else requireRole(requireTenant(identity), 'application');
   };
+
   /** As above, and without key and ticket the token of the first step. */
-  const withTicketOrToken = async (request: CredentialRequest<SigningMethod, Tenant>) => {
+  readonly withTicketOrToken = async (request: CredentialRequest<SigningMethod, Tenant>): Promise<void> => {
     const { params, credentials, identity } = request;
     const { ticket, token } = credentials;
     const isAlone = params.key !== undefined && ticket === undefined && identity === undefined;
-    if (!isAlone || token === undefined) return withTicket(request);
-    await signing.checkAccess({ by: 'token', key: params.key, token });
+    if (!isAlone || token === undefined) return this.withTicket(request);
+    await this.signing.checkAccess({ by: 'token', key: params.key, token });
   };
+}
+
+/** Electronic signatures, and signatures with a certificate in two steps. */
+function signatureRoutes(
+  signing: Signing,
+  { withTicket, withTicketOrToken }: TicketChecks,
+): readonly AnyRoute[] {
   return [
     ...signElectronically.map((operation) =>
       handle(
@@ -89,6 +113,12 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
         { authorize: withTicketOrToken },
       ),
     ),
+  ];
+}
+
+/** Answers of a participant without a signature, and what was read. */
+function answerRoutes(signing: Signing, { withTicket }: TicketChecks): readonly AnyRoute[] {
+  return [
     handle(
       approve,
       async (request) => signing.approve(accessOf(request), requestOriginOf(request), request.body),
@@ -108,6 +138,12 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
       },
       { authorize: withTicket },
     ),
+  ];
+}
+
+/** Codes and passkeys by which participants prove who they are. */
+function proofRoutes(signing: Signing, { withTicket }: TicketChecks): readonly AnyRoute[] {
+  return [
     handle(
       sendEmailCode,
       async (request) => {
@@ -136,26 +172,29 @@ export function signingRoutes(signing: Signing, uploads: Uploads): readonly AnyR
         ...(body.documentId != null && { documentId: documentId(body.documentId) }),
       }),
     ),
-    handle(uploadForField, async ({ params, query: { ticket, field }, header, stream, identity }) => {
-      const body = streamOf({ stream });
-      if (ticket === undefined) {
-        requireRole(requireTenant(identity), 'application');
-        throw new PortalRefusal('InvalidTicket');
-      }
-      const access = { by: 'ticket', key: params.key, ticket } as const;
-      await signing.checkFieldUpload(access, field);
-      const start = new FileStart();
-      const { sink, name } = await readUploadForm(body, {
-        contentType: header('content-type'),
-        contentLength: header('content-length'),
-        maxBytes: MAX_FIELD_FILE_BYTES,
-        open: () => uploads.open(),
-        watch: start,
-      });
-      const file = { name, header: start.bytes };
-      return storing(sink, () => signing.acceptFieldUpload(access, field, sink, file));
-    }),
   ];
+}
+
+function fieldUploadRoute(signing: Signing, uploads: Uploads): AnyRoute {
+  return handle(uploadForField, async ({ params, query: { ticket, field }, header, stream, identity }) => {
+    const body = streamOf({ stream });
+    if (ticket === undefined) {
+      requireRole(requireTenant(identity), 'application');
+      throw new PortalRefusal('InvalidTicket');
+    }
+    const access = { by: 'ticket', key: params.key, ticket } as const;
+    await signing.checkFieldUpload(access, field);
+    const start = new FileStart();
+    const { sink, name } = await readUploadForm(body, {
+      contentType: header('content-type'),
+      contentLength: header('content-length'),
+      maxBytes: MAX_FIELD_FILE_BYTES,
+      open: () => uploads.open(),
+      watch: start,
+    });
+    const file = { name, header: start.bytes };
+    return storing(sink, () => signing.acceptFieldUpload(access, field, sink, file));
+  });
 }
 
 /** A ticket suffices, and an additional key is not read. Source: docs/portal-values.md §1 row 14. */
