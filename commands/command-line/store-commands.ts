@@ -75,8 +75,11 @@ export function addStore(line: CommandLine, version: string): void {
     );
 }
 
+type KeyRun = (words: KeysArguments, options: { readonly json: boolean }) => Promise<void>;
+type KeyCommand = (name: string, description: string) => Command;
+
 export function addKeys(line: CommandLine): void {
-  const run = (words: KeysArguments, { json }: { json: boolean }) =>
+  const run: KeyRun = (words, { json }) =>
     line.configured(async ({ settings }) => {
       const { keys } = await import('../keys.ts');
       return keys(settings, words, { json }, line);
@@ -86,7 +89,7 @@ export function addKeys(line: CommandLine): void {
     .description(
       'administer organizations, applications and keys of the portal while the service is stopped, and keys of the batch service',
     );
-  const command = (name: string, description: string) =>
+  const command: KeyCommand = (name, description) =>
     addConfiguredCommand(keys, name, description).option('--json', 'print JSON', false);
   command('list', 'list organizations, applications and the beginnings of keys').action(
     (options: { json: boolean }) => run({ do: 'list' }, options),
@@ -126,6 +129,19 @@ export function addKeys(line: CommandLine): void {
     .action((application: string, options: { json: boolean }) =>
       run({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
     );
+  command('revoke', 'revoke a key')
+    .argument('<organization>', 'name of the organization')
+    .argument('<application>', 'name of the application')
+    .argument('<key>', 'beginning of the secret, or the id of the key')
+    .action((organization: string, application: string, key: string, options: { json: boolean }) =>
+      run({ do: 'revoke', organization, application, key }, options),
+    );
+  addUsers(command, run);
+  addAccessKeys(keys, line);
+}
+
+/** Commands about the people of an organization. */
+function addUsers(command: KeyCommand, run: KeyRun): void {
   command('user', 'add a user, who signs in to the pages with a link by e-mail; or change the role of a user')
     .argument('<organization>', 'name of the organization')
     .argument('<email>', 'address to which links are mailed')
@@ -151,14 +167,6 @@ export function addKeys(line: CommandLine): void {
     .action((organization: string, email: string, options: { json: boolean }) =>
       run({ do: 'reset-factor', organization, email }, options),
     );
-  command('revoke', 'revoke a key')
-    .argument('<organization>', 'name of the organization')
-    .argument('<application>', 'name of the application')
-    .argument('<key>', 'beginning of the secret, or the id of the key')
-    .action((organization: string, application: string, key: string, options: { json: boolean }) =>
-      run({ do: 'revoke', organization, application, key }, options),
-    );
-  addAccessKeys(keys, line);
 }
 
 interface AccessKeyOptions {

@@ -176,35 +176,84 @@ const MAX_ISSUERS = 200;
 const MAX_URLS = 4;
 
 export function createInquiry(settings: InquirySettings): RevocationInquiry {
-  const ocsps = createAnswerCache<Buffer>(MAX_OCSPS, ({ length }) => length);
-  const crls = createAnswerCache<Buffer>(MAX_CRLS, ({ length }) => length);
-  const issuers = createAnswerCache<readonly Certificate[]>(MAX_ISSUERS, (certificates) =>
+  return new Inquiry(settings);
+}
+
+class Inquiry implements RevocationInquiry {
+  readonly #ocsps = createAnswerCache<Buffer>(MAX_OCSPS, ({ length }) => length);
+  readonly #crls = createAnswerCache<Buffer>(MAX_CRLS, ({ length }) => length);
+  readonly #issuers = createAnswerCache<readonly Certificate[]>(MAX_ISSUERS, (certificates) =>
     certificates.reduce((bytes, { der }) => bytes + der.length, 0),
   );
 
-  const exchange = (request: Omit<AuthorityRequest, 'timeout' | 'urlFrom'>): Promise<Buffer> =>
-    withRetries(settings, () =>
-      settings.transport.exchange({ ...request, timeout: settings.timeoutMs, urlFrom: 'certificate' }),
+  constructor(private readonly settings: InquirySettings) {}
+
+  async about(certificate: Certificate, issuer: Certificate, at: number): Promise<Answered> {
+    const tries = [
+      ...certificate.ocspUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: this.#askOcsp })),
+      ...certificate.crlUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: this.#askCrl })),
+    ];
+    const failures: CryptoError[] = [];
+    for (const { url, ask } of tries) {
+      try {
+        return await ask.call(this, url, certificate, issuer, at);
+      } catch (error) {
+        if (!(error instanceof CryptoError)) throw error;
+        failures.push(error);
+      }
+    }
+    throw noAnswer(certificate, failures);
+  }
+
+  async issuersOf(certificate: Certificate): Promise<readonly Certificate[]> {
+    const urls = certificate.issuerUrls.filter((url) => this.settings.issuerHosts.includes(hostOf(url)));
+    const found = await Promise.all(
+      urls.slice(0, MAX_URLS).map((url) =>
+        this.#issuers
+          .get(url, this.settings.now(), async () => {
+            const answer = await this.#exchange({
+              url,
+              method: 'GET',
+              headers: {},
+              maxBytes: MAX_CERTIFICATES,
+            });
+            return this.#dated(certificatesFrom(answer), undefined);
+          })
+          .catch(noneIfRefused),
+      ),
     );
+    return found.flat();
+  }
 
-  const dated = <T>(value: T, nextUpdate: number | undefined) => {
-    const latest = settings.now() + settings.cacheMinutes * 60_000;
+  #exchange(request: Omit<AuthorityRequest, 'timeout' | 'urlFrom'>): Promise<Buffer> {
+    return withRetries(this.settings, () =>
+      this.settings.transport.exchange({
+        ...request,
+        timeout: this.settings.timeoutMs,
+        urlFrom: 'certificate',
+      }),
+    );
+  }
+
+  #dated<T>(value: T, nextUpdate: number | undefined) {
+    const latest = this.settings.now() + this.settings.cacheMinutes * 60_000;
     return { value, until: Math.min(latest, nextUpdate ?? latest) };
-  };
+  }
 
-  const crlAt = (url: string): Promise<Buffer> =>
-    crls.get(url, settings.now(), async () => {
-      const answer = await exchange({ url, method: 'GET', headers: {}, maxBytes: MAX_CRL });
+  #crlAt(url: string): Promise<Buffer> {
+    return this.#crls.get(url, this.settings.now(), async () => {
+      const answer = await this.#exchange({ url, method: 'GET', headers: {}, maxBytes: MAX_CRL });
       const der = crlIn(answer);
-      return dated(der, understood(url, () => readCrl(der)).nextUpdate);
+      return this.#dated(der, understood(url, () => readCrl(der)).nextUpdate);
     });
+  }
 
   /**
    * Adds the CRLs for the responder's certificate, unless it is exempt from checking (RFC 6960 §4.2.2.2.1). A server
    * could insert its own certificates into a response, so only addresses in the certificate of a responder that the
    * issuer authorized, and that signed the response, are contacted.
    */
-  const evidenceWith = async (ocsp: Buffer, issuer: Certificate): Promise<Evidence> => {
+  async #evidenceWith(ocsp: Buffer, issuer: Certificate): Promise<Evidence> {
     const responder = responderOf(
       readOcsp(ocsp),
       issuer,
@@ -213,15 +262,19 @@ export function createInquiry(settings: InquirySettings): RevocationInquiry {
     );
     const isAsked = typeof responder !== 'string' && responder !== issuer && !responder.ocspNoCheck;
     const urls = new Set(isAsked ? responder.crlUrls.slice(0, MAX_URLS) : []);
-    return { certificates: [], crls: await Promise.all([...urls].map(crlAt)), ocsps: [ocsp] };
-  };
+    return {
+      certificates: [],
+      crls: await Promise.all([...urls].map((url) => this.#crlAt(url))),
+      ocsps: [ocsp],
+    };
+  }
 
-  const askOcsp = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
+  async #askOcsp(url: string, certificate: Certificate, issuer: Certificate, at: number) {
     const key = `${url} ${issuer.fingerprint} ${certificate.fingerprint}`;
     const judged = async (ocsp: Buffer) =>
-      answered(certificate, issuer, { evidence: await evidenceWith(ocsp, issuer), at, url });
-    const ocsp = await ocsps.get(key, settings.now(), async () => {
-      const answer = await exchange({
+      answered(certificate, issuer, { evidence: await this.#evidenceWith(ocsp, issuer), at, url });
+    const ocsp = await this.#ocsps.get(key, this.settings.now(), async () => {
+      const answer = await this.#exchange({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/ocsp-request', accept: 'application/ocsp-response' },
@@ -231,66 +284,35 @@ export function createInquiry(settings: InquirySettings): RevocationInquiry {
       const basic = understood(url, () => readOcsp(basicOcspIn(answer))).der;
       // Unusable responses are not cached.
       const { status } = await judged(basic);
-      return dated(basic, status.source.nextUpdate);
+      return this.#dated(basic, status.source.nextUpdate);
     });
     return judged(ocsp);
-  };
+  }
 
   /** Fetches delta CRLs; those that cannot be had are left out, since the complete CRL is valid by itself (§5.2.6). */
-  const deltasAt = async (urls: readonly string[]): Promise<readonly Buffer[]> => {
-    const found = await Promise.all(urls.slice(0, MAX_URLS).map((url) => crlAt(url).catch(noneIfRefused)));
+  async #deltasAt(urls: readonly string[]): Promise<readonly Buffer[]> {
+    const found = await Promise.all(
+      urls.slice(0, MAX_URLS).map((url) => this.#crlAt(url).catch(noneIfRefused)),
+    );
     return found.filter((one): one is Buffer => Buffer.isBuffer(one));
-  };
+  }
 
   /** A CRL names delta CRLs too; its addresses are contacted once it has proved authentic. */
-  const askCrl = async (url: string, certificate: Certificate, issuer: Certificate, at: number) => {
+  async #askCrl(url: string, certificate: Certificate, issuer: Certificate, at: number) {
     const named = new Set(certificate.freshestCrlUrls);
-    const [crl, deltas] = await Promise.all([crlAt(url), deltasAt([...named])]);
+    const [crl, deltas] = await Promise.all([this.#crlAt(url), this.#deltasAt([...named])]);
     const answeredBy = (crls: readonly Buffer[]) =>
       answered(certificate, issuer, { evidence: { certificates: [], crls, ocsps: [] }, at, url });
     try {
       const answer = answeredBy([crl, ...deltas]);
       const more = readCrl(crl).freshestUrls.filter((one) => !named.has(one));
       if (answer.status.status === 'revoked' || more.length === 0) return answer;
-      return answeredBy([crl, ...deltas, ...(await deltasAt(more))]);
+      return answeredBy([crl, ...deltas, ...(await this.#deltasAt(more))]);
     } catch (error) {
-      for (const one of [url, ...named]) crls.delete(one);
+      for (const one of [url, ...named]) this.#crls.delete(one);
       throw error;
     }
-  };
-
-  return {
-    async about(certificate, issuer, at) {
-      const tries = [
-        ...certificate.ocspUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: askOcsp })),
-        ...certificate.crlUrls.slice(0, MAX_URLS).map((url) => ({ url, ask: askCrl })),
-      ];
-      const failures: CryptoError[] = [];
-      for (const { url, ask } of tries) {
-        try {
-          return await ask(url, certificate, issuer, at);
-        } catch (error) {
-          if (!(error instanceof CryptoError)) throw error;
-          failures.push(error);
-        }
-      }
-      throw noAnswer(certificate, failures);
-    },
-    async issuersOf(certificate) {
-      const urls = certificate.issuerUrls.filter((url) => settings.issuerHosts.includes(hostOf(url)));
-      const found = await Promise.all(
-        urls.slice(0, MAX_URLS).map((url) =>
-          issuers
-            .get(url, settings.now(), async () => {
-              const answer = await exchange({ url, method: 'GET', headers: {}, maxBytes: MAX_CERTIFICATES });
-              return dated(certificatesFrom(answer), undefined);
-            })
-            .catch(noneIfRefused),
-        ),
-      );
-      return found.flat();
-    },
-  };
+  }
 }
 
 /** Builds the result. @throws {CryptoError} `revocation.missing` when the responses give no status */
