@@ -1,6 +1,7 @@
 /** Threads of their own for signing and validation: the caller's thread only waits. Needs the optional peer piscina. */
 /// <reference types="node" preserve="true" />
 import { availableParallelism } from 'node:os';
+import type { Piscina } from 'piscina';
 import { machineAfter } from './core/machine.ts';
 import { assertRequest } from './core/request-checks.ts';
 import {
@@ -73,12 +74,8 @@ export interface SignatureThreads {
 /** Bounds of the options. */
 const MAX = { threads: 64, maxWaiting: 100_000, timeoutMs: 3_600_000 };
 
-/**
- * Starts threads, at first one, more with the load.
- * @throws {RangeError} for an option out of its bounds; {Error} without piscina
- */
-export async function openThreads(options: ThreadsOptions = {}): Promise<SignatureThreads> {
-  const { timestamps, evidence, http } = options;
+/** @throws {RangeError} for an option out of its bounds */
+function limitsOf(options: ThreadsOptions): typeof MAX {
   const limits = {
     threads: options.threads ?? Math.min(availableParallelism(), MAX.threads),
     maxWaiting: options.maxWaiting ?? 1000,
@@ -89,7 +86,13 @@ export async function openThreads(options: ThreadsOptions = {}): Promise<Signatu
     if (Number.isInteger(value) && value >= 1 && value <= MAX[name]) continue;
     throw new RangeError(`\`${name}\` is ${value}, not a whole number from 1 to ${MAX[name]}.`);
   }
-  const { Piscina } = await import('piscina').catch((cause: unknown) => {
+  return limits;
+}
+
+/** @throws {Error} without piscina */
+async function openPool(options: ThreadsOptions, threads: number): Promise<Piscina<Task, Answer>> {
+  const { timestamps, evidence, http } = options;
+  const library = await import('piscina').catch((cause: unknown) => {
     throw new Error('Threads need the package piscina: npm install piscina', { cause });
   });
   const services: ThreadServices = {
@@ -97,16 +100,26 @@ export async function openThreads(options: ThreadsOptions = {}): Promise<Signatu
     ...(evidence !== undefined && { evidence }),
     ...(http !== undefined && { http }),
   };
-  const pool = new Piscina<Task, Answer>({
+  const pool: Piscina<Task, Answer> = new library.Piscina({
     filename: new URL('./threads/worker.js', import.meta.url).href,
     minThreads: 1,
-    maxThreads: limits.threads,
+    maxThreads: threads,
     idleTimeout: 60_000,
     workerData: services,
     name: 'run',
   });
   // A thread that fails between two requests is replaced. Without a listener its error would end the process.
   pool.on('error', () => {});
+  return pool;
+}
+
+/**
+ * Starts threads, at first one, more with the load.
+ * @throws {RangeError} for an option out of its bounds; {Error} without piscina
+ */
+export async function openThreads(options: ThreadsOptions = {}): Promise<SignatureThreads> {
+  const limits = limitsOf(options);
+  const pool = await openPool(options, limits.threads);
   let isClosed = false;
   /** Requests that run or wait. */
   let open = 0;

@@ -242,6 +242,7 @@ type MachineOf<Machine, Context extends DeliveryQueueContext> =
     : never;
 
 /** The transitions are the same for all kinds; only the options read what a kind adds to the context. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one machine, whose states belong side by side.
 function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
   const { id, retention } = options;
   const machine = setup({

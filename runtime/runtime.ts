@@ -179,6 +179,7 @@ export interface BuiltRuntime {
  * Builds the runtime. Throws `machine.unsupported`, `actor.kind-twice`, `actor.malformed`, `effect.reserved`,
  * `runtime.options`.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: puts the runtime together, in the order of its parts.
 export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const { store, clock, ids, log, handlers } = dependencies;
   const faults = dependencies.faults ?? new Faults();

@@ -9,7 +9,12 @@ import {
   Services,
   storageLayout,
 } from '../actors/index.ts';
-import { createBatchMetrics, createLoadGuard, createOneTimeLogins } from '../http/index.ts';
+import {
+  type BatchMetrics,
+  createBatchMetrics,
+  createLoadGuard,
+  createOneTimeLogins,
+} from '../http/index.ts';
 import type { Logging } from '../logging.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { setUpBatch } from './batch-setup.ts';
@@ -128,55 +133,22 @@ async function ownApiKey({ auth }: Settings, keys: ReturnType<typeof openKeyFold
 
 async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'stop'>> {
   const { working } = ends;
-  const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
-  const { version } = options;
+  const { settings, log, options, ids, layout, keys, store, clock } = base;
   const started = await waitForStart(store.nodes, clock);
   await refuseOtherKeys(store.nodes, base.marks, keys.path);
   await refuseLostKeys(store, keys);
   const storedKey = base.markedKey ?? (await ownApiKey(settings, keys, log));
   const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';
   const signing = await setUpSigning(settings, keys, { clock, ids });
-  const metrics = createBatchMetrics(
-    {
-      folders: settings.storage.inputs.map(({ name }) => name),
-      profiles: signing.profiles.map(({ name, method }) => ({ name, remote: method === 'RemoteSigner' })),
-    },
-    () => clock.now(),
-  );
+  const metrics = createBatchMetrics(metricsSubjects(settings, signing), () => clock.now());
   /** Known once the portal listens; there are no readers before. */
   let portalUrl: string | undefined;
   const publicUrl = () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href;
-  const objects = await openObjects(settings, { clock, ids });
-  const inputBuckets = await openInputBuckets(settings, { clock, log });
-  const { sealing, portal } = await openPortalKeys(base, signing, { publicUrl, objects });
-  let tellDraining = () => {};
-  const draining = new Promise<void>((resolve) => {
-    tellDraining = resolve;
+  const { services, sealing, portal, draining } = await openServices(base, signing, {
+    metrics,
+    working,
+    publicUrl,
   });
-  const services = await Services.open(
-    {
-      ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned } }),
-      version,
-      shards: settings.runtime.shards,
-      onLost: (why) => base.tellLost(why),
-      onDraining: () => tellDraining(),
-      history: {
-        key: await keepHistoryKey(keys),
-        anchor: historyAnchor(keys),
-        ...historyOptions(settings),
-      },
-      batch: await setUpBatch(settings, keys, signing, {
-        layout,
-        clock,
-        ids,
-        log,
-        working,
-        objects,
-        inputBuckets,
-      }),
-    },
-    { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
-  );
   const grace = settings.hosting.shutdownTimeoutSeconds * 1000;
   ends.stopServices = (requests) => services.stop(grace, requests);
   const runId = ids.uuid();
@@ -192,7 +164,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   if (identity !== undefined) services.batch.health.add(() => identity.checks());
   const parts = {
     settings,
-    version,
+    version: options.version,
     runId,
     services,
     store,
@@ -221,20 +193,11 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
       portal: portalInfo(portal, portalUrl),
       store: store.describe(),
       output: layout.output,
-      apiKey: storedKey
-        ? { from: 'file', path: storedKey.path, made: storedKey.made ? storedKey.value : undefined }
-        : { from: apiKey === '' ? 'nowhere' : 'configuration' },
+      apiKey: apiKeyInfo(storedKey, apiKey),
       certificate: signing.certificate,
       paused: services.batch.paused,
       profiles: signing.profiles.map(profileInfo),
-      warnings: [
-        ...signing.warnings,
-        ...signing.expiring,
-        ...unshownLetters(signing.profiles),
-        ...(portal?.warnings ?? []),
-        ...(settings.portal.enabled && portal === undefined ? [NO_SERVICE_PROFILE] : []),
-        ...(sealing?.warnings ?? []),
-      ],
+      warnings: warningsOf(settings, signing, { sealing, portal }),
     },
     loginLink: () =>
       url === undefined || apiKey === '' ? undefined : `${url}/login?once=${oneTimeLogins.issue()}`,
@@ -245,6 +208,80 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
     lost: base.lost,
     draining,
   };
+}
+
+function metricsSubjects({ storage }: Settings, { profiles }: SigningSetup) {
+  return {
+    folders: storage.inputs.map(({ name }) => name),
+    profiles: profiles.map(({ name, method }) => ({ name, remote: method === 'RemoteSigner' })),
+  };
+}
+
+function warningsOf(
+  settings: Settings,
+  signing: SigningSetup,
+  {
+    sealing,
+    portal,
+  }: { readonly sealing: PortalProfiles | undefined; readonly portal: PortalSetup | undefined },
+): ServiceInfo['warnings'] {
+  return [
+    ...signing.warnings,
+    ...signing.expiring,
+    ...unshownLetters(signing.profiles),
+    ...(portal?.warnings ?? []),
+    ...(settings.portal.enabled && portal === undefined ? [NO_SERVICE_PROFILE] : []),
+    ...(sealing?.warnings ?? []),
+  ];
+}
+
+/** Opens the services on what the settings name; nothing is begun before their start. */
+async function openServices(
+  base: Base,
+  signing: SigningSetup,
+  {
+    metrics,
+    working,
+    publicUrl,
+  }: {
+    readonly metrics: BatchMetrics;
+    readonly working: Ends['working'];
+    readonly publicUrl: () => string;
+  },
+) {
+  const { settings, log, options, ids, layout, faults, keys, store, clock } = base;
+  const objects = await openObjects(settings, { clock, ids });
+  const inputBuckets = await openInputBuckets(settings, { clock, log });
+  const { sealing, portal } = await openPortalKeys(base, signing, { publicUrl, objects });
+  let tellDraining = () => {};
+  const draining = new Promise<void>((resolve) => {
+    tellDraining = resolve;
+  });
+  const services = await Services.open(
+    {
+      ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned } }),
+      version: options.version,
+      shards: settings.runtime.shards,
+      onLost: (why) => base.tellLost(why),
+      onDraining: () => tellDraining(),
+      history: {
+        key: await keepHistoryKey(keys),
+        anchor: historyAnchor(keys),
+        ...historyOptions(settings),
+      },
+      batch: await setUpBatch(settings, keys, signing, {
+        layout,
+        clock,
+        ids,
+        log,
+        working,
+        objects,
+        inputBuckets,
+      }),
+    },
+    { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },
+  );
+  return { services, sealing, portal, draining };
 }
 
 /** Loads the profiles and keys of the portal; undefined where it is not served. */
@@ -294,6 +331,12 @@ async function waitForStart(nodes: StoreNodes | undefined, clock: Clock): Promis
 
 const NO_SERVICE_PROFILE =
   'The portal is not served: it seals with a signing profile of the Method Local or with Signing:Certificate, and there is neither. Portal:Enabled=false says that this is meant.';
+
+function apiKeyInfo(storedKey: Awaited<ReturnType<typeof ownApiKey>>, apiKey: string): ServiceInfo['apiKey'] {
+  if (storedKey === undefined) return { from: apiKey === '' ? 'nowhere' : 'configuration' };
+  const { path, made, value } = storedKey;
+  return { from: 'file', path, made: made ? value : undefined };
+}
 
 function portalInfo(portal: PortalSetup | undefined, url: string | undefined): ServiceInfo['portal'] {
   if (portal === undefined || url === undefined) return undefined;

@@ -216,6 +216,26 @@ export function signatureReport(
   }
 }
 
+function stampsOf(
+  context: ReferenceContext,
+  { node, properties }: SignatureFormat,
+  certificates: readonly Certificate[],
+  references: ReturnType<typeof examineReferences>['references'],
+): ReturnType<typeof timestampsOf> {
+  if (properties === undefined) return { timestamps: [], findings: [] };
+  return timestampsOf({
+    context,
+    signature: node,
+    properties,
+    certificates,
+    references: references.map(({ form, data, role }) => ({
+      form,
+      data,
+      isProperties: role === 'properties',
+    })),
+  });
+}
+
 function formReport(
   context: ReferenceContext,
   name: string,
@@ -242,20 +262,7 @@ function formReport(
     Buffer.isBuffer(signedInfo) &&
     valueFault(method, publicKey, signedInfo, form.value) === undefined;
   const bound = bindSigner(signed?.signingCertificate, keyInfo, { others, given }, fits);
-  const stamps =
-    form.properties === undefined
-      ? { timestamps: [], findings: [] }
-      : timestampsOf({
-          context,
-          signature: form.node,
-          properties: form.properties,
-          certificates,
-          references: examined.references.map(({ form: reference, data, role }) => ({
-            form: reference,
-            data,
-            isProperties: role === 'properties',
-          })),
-        });
+  const stamps = stampsOf(context, form, certificates, examined.references);
   const claimed = signed?.signingTime === undefined ? undefined : parseDateTime(signed.signingTime);
   const described = formatFindings(form, examined, counters !== undefined);
   const complete = bound.bound && claimed !== undefined && described.length === 0;

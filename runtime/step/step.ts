@@ -419,6 +419,7 @@ function withEnd(
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a hot path that fills one record member by member.
 function assemble(
   definition: ActorDefinition,
   address: ActorAddress,

@@ -4,6 +4,7 @@ import type { ActorStore, StoredEffect } from '../model/ports.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 import { must, promisesOf, withoutTakeOver } from './store-promises.ts';
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of promises, each with its own function.
 export const EFFECT_PROMISES = promisesOf((promise) => {
   promise('effects that failed are found until they are settled', async (store, under) => {
     const effects = [0, 1, 2].map((index) => effectOf(A, 1, index, 0));

@@ -4,6 +4,7 @@ import type { ActorStore, RowQuery, Step } from '../model/ports.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 import { must, promisesOf } from './store-promises.ts';
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of promises, each with its own function.
 export const STEP_PROMISES = promisesOf((promise) => {
   promise('a read finds nothing under a name that is too long for a key', async (store) => {
     await store.commit(stepOf(A, 0, {}));

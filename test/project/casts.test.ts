@@ -51,3 +51,22 @@ test('a number of forced casts over the limit fails the build, which names each'
   t.regex(findings, /http\/a\.ts:16: as never/);
   t.regex(findings, /16 casts in product code/);
 });
+
+test('a function may be long if the list of long functions names it, and the list names no other', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'sealwright-long-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const named = spawnSync(process.execPath, ['scripts/lint/long-functions.mjs'], { encoding: 'utf8' });
+  t.is(named.status, 0, named.stderr);
+  writeFileSync(
+    join(root, 'a.ts'),
+    '// biome-ignore lint/complexity/noExcessiveLinesPerFunction: long.\nexport function b() {}\n',
+  );
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['scripts/lint/long-functions.mjs', '--root', root],
+    { encoding: 'utf8' },
+  );
+  t.is(status, 1);
+  t.regex(stderr, /^a\.ts: b is longer than 70 lines/m);
+  t.regex(stderr, /^machines\/delivery-queue\.ts: queueMachine is no long function any more/m);
+});

@@ -174,6 +174,7 @@ export class ContentReader {
     };
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a case for each operator of a content stream.
   #interpret(bytes: Buffer, resources: Resources, start: GraphicsState, depth: number): void {
     this.#bytes += bytes.length;
     this.#spend(bytes.length / BYTES_PER_STEP);
@@ -217,15 +218,11 @@ export class ContentReader {
           break;
         case 'c':
         case 'v':
-        case 'y':
-          path.curve(
-            curveOf(
-              operator,
-              path,
-              operands.map((_, index) => n(index)),
-            ),
-          );
+        case 'y': {
+          const numbers = operands.map((_, index) => n(index));
+          path.curve(curveOf(operator, path, numbers));
           break;
+        }
         case 'h':
           path.close();
           break;

@@ -145,6 +145,7 @@ import { turnCompleted, withoutAttachments } from './participant-actions.ts';
  *
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: each member of a new document once.
 function createDocument(input: DocumentInput): Decision {
   // One rest: each copies what is left.
   const {

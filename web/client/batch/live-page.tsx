@@ -44,6 +44,7 @@ const main = requireElement('main');
 const times = requireElement('#times', HTMLSelectElement);
 
 /** Starts the page: call it once. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
 export function startPage<Data>(page: LivePage<Data>): Live {
   let data: Data | undefined;
   let fault: ApiProblem | undefined;

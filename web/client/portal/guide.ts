@@ -28,6 +28,7 @@ interface Step {
 }
 
 /** Called when the marks are shown. @param finish when nothing is left to do on the pages */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
 export function startGuide(
   shown: ShownPdf,
   data: Pick<SigningData, 'words' | 'fields'>,

@@ -68,6 +68,7 @@ const MAX_FONT_MS = 8_000;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** @param name field of the typed name */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
 export function startSignatureLook(data: SigningData, name: HTMLInputElement): SignatureLook {
   const { words } = data;
   const preview = requireElement('#look-preview', HTMLImageElement);

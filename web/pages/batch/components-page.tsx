@@ -34,6 +34,7 @@ const TOKENS = ['page', 'surface', 'sunken', 'brand', 'brand-soft', 'good', 'war
 
 const names = Object.keys(ICONS) as readonly IconName[];
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of all components.
 export function ComponentsPage() {
   return (
     <>

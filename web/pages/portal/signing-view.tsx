@@ -28,6 +28,41 @@ import { filled, type PageTexts } from './texts.ts';
 
 type Shown = NonNullable<SigningPageView['document']>;
 
+/** The action of the participant, whose fields have labels. */
+type ReadyAction = Omit<NonNullable<SigningPageView['action']>, 'fields'> & {
+  readonly fields: ReturnType<typeof labelledFields>;
+};
+
+/** Facts for the script of the page. */
+function signingData(
+  view: SigningPageView,
+  {
+    shown,
+    action,
+    words,
+  }: { readonly shown: Shown; readonly action: ReadyAction; readonly words: PageTexts },
+  wishes: SigningPageOptions,
+  addresses: SigningAddresses,
+): SigningData {
+  const { attachment: _attachment, newLink: _newLink, linkRequest: _request, ...page } = addresses;
+  return {
+    ...page,
+    documentId: shown.id,
+    documentVersion: shown.version,
+    mimeType: shown.mimeType,
+    embedded: wishes.embedded,
+    disableNotifications: wishes.embedded && !wishes.notify,
+    page: wishes.page ?? null,
+    embedOrigins: view.embedOrigins,
+    marks: action.marks,
+    covers: shown.covers ?? [],
+    fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
+    initialsMode: action.initialsMode,
+    redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
+    words: words.signing.script,
+  };
+}
+
 export function signingPage(
   view: SigningPageView,
   words: PageTexts,
@@ -40,7 +75,6 @@ export function signingPage(
     return statePage(view, words, wishes, addresses);
   }
   const { signing } = words;
-  const { attachment: _attachment, newLink: _newLink, linkRequest: _request, ...page } = addresses;
   const isApproval = approves(action);
   const act = isApproval ? signing.approveTitle : signing.signTitle;
   const name = action.participant.name ?? action.participant.email ?? signing.unnamed;
@@ -62,22 +96,7 @@ export function signingPage(
     kind: wishes.embedded ? 'signing embedded' : 'signing',
     ...(wishes.hideDocument ? {} : earlyParts(shown, addresses.content)),
     script: 'signing-client.js',
-    data: {
-      ...page,
-      documentId: shown.id,
-      documentVersion: shown.version,
-      mimeType: shown.mimeType,
-      embedded: wishes.embedded,
-      disableNotifications: wishes.embedded && !wishes.notify,
-      page: wishes.page ?? null,
-      embedOrigins: view.embedOrigins,
-      marks: action.marks,
-      covers: shown.covers ?? [],
-      fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
-      initialsMode: action.initialsMode,
-      redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
-      words: signing.script,
-    } satisfies SigningData,
+    data: signingData(view, { shown, action, words }, wishes, addresses),
     main: (
       <>
         <a class="skip" href="#actions">

@@ -12,6 +12,7 @@ interface Uploading {
   readonly percent: number;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: markup of one step.
 export function FilesStep({ page }: { page: EditorPage }) {
   const { texts, words, model } = page;
   const [uploading, setUploading] = useState<Uploading>();

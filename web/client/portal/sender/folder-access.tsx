@@ -18,6 +18,7 @@ interface FolderShown {
 }
 
 /** Resolves when the dialog is closed: true when the rights were replaced. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a dialog with its parts.
 export async function changeFolderAccess(
   session: SenderSession,
   { id, folders, list }: FolderShown,

@@ -87,15 +87,7 @@ export function startEditor(): void {
     saving.showAddress();
   });
   document.addEventListener('editor-close', () => void saving.saveNow());
-  document.addEventListener('keydown', (event) => {
-    const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || isTyped) return;
-    const key = event.key.toLowerCase();
-    if (key === 'z' && !event.shiftKey) page.undo();
-    else if (key === 'y' || key === 'z') page.redo();
-    else return;
-    event.preventDefault();
-  });
+  undoByKeys(page);
   // The number of the page in view.
   let isAsked = false;
   const scrolled = () => {
@@ -129,4 +121,16 @@ async function loadFolders(page: EditorPage): Promise<void> {
     if (found === undefined || found.items.length === 0 || page.folders.length >= found.totalCount) break;
   }
   page.show();
+}
+
+function undoByKeys(page: EditorPage): void {
+  document.addEventListener('keydown', (event) => {
+    const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || isTyped) return;
+    const key = event.key.toLowerCase();
+    if (key === 'z' && !event.shiftKey) page.undo();
+    else if (key === 'y' || key === 'z') page.redo();
+    else return;
+    event.preventDefault();
+  });
 }
