@@ -7,6 +7,7 @@ import {
   buildRuntime,
   type Clock,
   describeFailure,
+  handlersOf,
   migrateStore,
 } from '@sealwright/runtime';
 import type { ShardOptions } from '@sealwright/runtime/shards';
@@ -111,7 +112,10 @@ export class Services {
       faults,
       definitions,
       crashJournal: join(layout.db, crashJournalName(store.nodes?.name)),
-      handlers: Object.assign({}, ...plans.map(({ handlers }) => handlers)),
+      handlers: handlersOf(
+        definitions,
+        plans.flatMap(({ handlers }) => handlers),
+      ),
       onCommitted: (step, isOwn) => {
         opened?.inspection.changes.observe();
         planOf.get(step.actor.address.kind)?.observe(step, isOwn);

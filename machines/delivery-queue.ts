@@ -26,6 +26,7 @@
  *
  * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
  */
+import { type DeclaredEffect, note } from '@sealwright/runtime/actions';
 import { assign, type StateMachine, setup } from 'xstate';
 import { type Backoff, pauseAfter } from './backoff.ts';
 import type { Millis } from './ids.ts';
@@ -111,20 +112,21 @@ type DeliveryQueueMessage = { readonly at: Millis } & (
 /** The outcome of an attempt, from its handler. */
 export type AttemptedMessage = Omit<Extract<DeliveryQueueMessage, { readonly type: 'ATTEMPTED' }>, 'at'>;
 
-/** Work the queue asks for. */
-interface QueueEffect {
-  readonly do: string;
-}
-
-export interface DeliveryQueueOptions<Context> {
+/**
+ * @typeParam Call input of the effect that makes one attempt
+ * @typeParam Failed input of the effect of a delivery that failed for good
+ */
+export interface DeliveryQueueOptions<Context, Call, Failed> {
   /** Part of the names of stored timers: never changes for a kind of actor that is stored. */
   readonly id: string;
   /** Time for which ended deliveries stay on record, milliseconds. */
   readonly retention: Millis;
-  /** Effect that makes one attempt; its outcome is ATTEMPTED. */
-  call(context: Context, deliveryId: string): QueueEffect;
-  /** Effect of a delivery that failed for good. @default none */
-  failed?(context: Context, delivery: Delivery): QueueEffect;
+  /** Effect that makes one attempt, and its input. */
+  readonly call: DeclaredEffect<string, Call, AttemptedMessage>;
+  callOf(context: Context, deliveryId: string): Call;
+  /** Effect of a delivery that failed for good, and its input. @default none */
+  readonly failed?: DeclaredEffect<string, Failed, null>;
+  failedOf?(context: Context, delivery: Delivery): Failed;
 }
 
 type Queue = Pick<DeliveryQueueContext, 'deliveries' | 'queue' | 'retryAt'>;
@@ -199,11 +201,16 @@ export function nextDue({ queue, deliveries, retryAt }: Queue): Millis | undefin
  * Makes the machine of one kind of queue.
  * @typeParam Context what its actors know beyond the queue; taken over from their input
  */
-export function deliveryQueueMachine<Context extends DeliveryQueueContext>(
-  options: DeliveryQueueOptions<Context>,
-) {
-  return queueMachine(options) as object as MachineOf<ReturnType<typeof queueMachine>, Context>;
+export function deliveryQueueMachine<
+  Context extends DeliveryQueueContext,
+  Call extends object,
+  Failed extends object = never,
+>(options: DeliveryQueueOptions<Context, Call, Failed>): MachineOf<ReturnType<typeof queueMachine>, Context>;
+export function deliveryQueueMachine(options: QueueOptions) {
+  return queueMachine(options);
 }
+
+type QueueOptions = DeliveryQueueOptions<DeliveryQueueContext, object, object>;
 
 /** The machine, whose actors store and are created with the further members of a context. */
 type MachineOf<Machine, Context extends DeliveryQueueContext> =
@@ -243,7 +250,7 @@ type MachineOf<Machine, Context extends DeliveryQueueContext> =
 
 /** The transitions are the same for all kinds; only the options read what a kind adds to the context. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one machine, whose states belong side by side.
-function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
+function queueMachine(options: QueueOptions) {
   const { id, retention } = options;
   const machine = setup({
     types: {
@@ -252,8 +259,9 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
       events: {} as DeliveryQueueMessage,
     },
     actions: {
-      effect: (_, _effect: QueueEffect) => {},
-      note: (_, _line: { readonly message: string; readonly data?: { readonly by: string } }) => {},
+      call: options.call.action,
+      failed: (options.failed ?? options.call).action,
+      note,
       enqueue: assign(({ context, event }) => {
         if (event.type !== 'ENQUEUE') return {};
         const fresh = event.deliveries.filter((delivery) => isNew(context, delivery));
@@ -328,8 +336,8 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
       },
       Calling: {
         entry: {
-          type: 'effect',
-          params: ({ context }): QueueEffect => options.call(context, context.queue[0] ?? ''),
+          type: 'call',
+          params: ({ context }) => options.callOf(context, context.queue[0] ?? ''),
         },
         on: {
           ENQUEUE: recordDelivery,
@@ -342,11 +350,8 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
               const next = attempted(context, event);
               enqueue.assign({ at: event.at, ...next });
               const delivery = next.deliveries.find(({ id }) => id === event.id);
-              if (options.failed && delivery?.status === 'Failed')
-                enqueue({
-                  type: 'effect',
-                  params: options.failed(context, delivery),
-                });
+              if (options.failedOf && delivery?.status === 'Failed')
+                enqueue({ type: 'failed', params: options.failedOf(context, delivery) });
             }),
           },
         },

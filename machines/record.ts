@@ -7,6 +7,7 @@
  * | state | one of `endedBy`   | ended |         | not stored: the actor ends                     |
  * | state | after `lifetimeMs` | ended |         | not stored: the actor ends                     |
  */
+import { type NoteParams, note, type TellParams, tell } from '@sealwright/runtime/actions';
 import { type AnyStateMachine, type EventObject, type StateMachine, type StateValue, setup } from 'xstate';
 import type { Millis } from './ids.ts';
 
@@ -42,10 +43,14 @@ export interface RecordChange<Context> {
   readonly data?: Readonly<Record<string, string | null>>;
 }
 
-/** A message to another actor. */
-export interface RecordTell {
-  readonly to: { readonly kind: string; readonly id: string };
-  readonly event: { readonly type: string };
+/** Messages to actors of another kind, which are stored with the change. */
+export interface RecordTells<Context, Message> {
+  readonly kind: string;
+  messages(
+    before: Context,
+    after: Context,
+    message: Message,
+  ): readonly TellParams<{ readonly type: string }>[];
 }
 
 export interface RecordMessage {
@@ -68,8 +73,8 @@ export interface RecordDefinition<Context, Message extends RecordMessage, Input>
       message: Extract<Message, { readonly type: Type }>,
     ) => RecordChange<Context> | undefined;
   };
-  /** Messages to other actors, which are stored with the change. @default none */
-  readonly tells?: (before: Context, after: Context, message: Message) => readonly RecordTell[];
+  /** @default none */
+  readonly tells?: RecordTells<Context, Message>;
   /** Name of the state in which the actor ends, and what leads to it. @default never */
   readonly end?: {
     readonly state: string;
@@ -110,19 +115,19 @@ export function recordMachine({
   context,
   created,
   changes,
-  tells = () => [],
+  tells,
   end,
 }: RecordDefinition<object, RecordMessage, object>): AnyStateMachine {
   const decide = decideOnce<object, RecordMessage, RecordChange<object> | undefined>();
   const machine = setup({
     types: { context: {} as object, input: {} as object, events: {} as RecordMessage },
     actions: {
-      note: (_, _line: { readonly message: string; readonly data?: object }) => {},
-      effect: (_, _tell: RecordTell & { readonly do: 'tell' }) => {},
+      note,
+      tell: tell(tells?.kind ?? ''),
     },
     delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
-  const note = (message: string, data?: object) =>
+  const lineOf = (message: string, data?: NoteParams['data']) =>
     ({ type: 'note', params: { message, ...(data !== undefined && { data }) } }) as const;
   const on = Object.entries(changes as { readonly [type: string]: Decide }).map(([type, change]) => {
     const carryOut = machine.enqueueActions(({ context, event, enqueue }) => {
@@ -130,9 +135,9 @@ export function recordMachine({
       if (decided === undefined) return;
       enqueue.assign(decided.context);
       const by = event.by === undefined ? '' : ` By ${event.by}.`;
-      if (decided.note !== undefined) enqueue(note(`${decided.note}${by}`, decided.data));
-      for (const { to, event: told } of tells(context, { ...context, ...decided.context }, event))
-        enqueue({ type: 'effect', params: { do: 'tell', to, event: told } });
+      if (decided.note !== undefined) enqueue(lineOf(`${decided.note}${by}`, decided.data));
+      const told = tells?.messages(context, { ...context, ...decided.context }, event) ?? [];
+      for (const params of told) enqueue({ type: 'tell', params });
     });
     return [
       type,
@@ -150,7 +155,7 @@ export function recordMachine({
     states: {
       [state]: {
         // Only at the creation: no message enters the state again.
-        ...(created !== undefined && { entry: note(created) }),
+        ...(created !== undefined && { entry: lineOf(created) }),
         on: {
           ...Object.fromEntries(on),
           ...Object.fromEntries((end?.endedBy ?? []).map((type) => [type, end?.state])),

@@ -17,7 +17,7 @@ import {
 import type { Actor, StateOf, View } from './model/actor.ts';
 import type { Calls } from './model/calls.ts';
 import { systemClock } from './model/clock.ts';
-import type { EffectHandler, Unaccepted } from './model/definition.ts';
+import type { ActorDefinition, EffectHandler, HandledEffect, Unaccepted } from './model/definition.ts';
 import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
@@ -57,6 +57,8 @@ export interface Schedules {
 export interface CreateOptions {
   readonly store: StoreSource;
   readonly actors: readonly Actor[];
+  /** Handlers of the effects that actors declare without one (`declareEffect`). @default none */
+  readonly handlers?: readonly HandledEffect<unknown>[];
   /** Recurring messages; `schedules` of the entry of this name makes them. @default none */
   readonly schedules?: Schedules;
   /** @default the clock of the system; with PostgreSQL that of the database */
@@ -151,13 +153,13 @@ export interface Runtime extends Calls {
 
 /**
  * Opens the store, migrates the actors of earlier versions, starts.
- * @throws {Fatal} `runtime.options`, `actor.kind-twice`, `effect.name-twice`, `store.no-path` and other codes of stores
+ * @throws {Fatal} `runtime.options`, `actor.kind-twice`, `effect.name-twice`, `effect.unhandled`, `store.no-path` and other codes of stores
  */
 export async function createRuntime(options: CreateOptions): Promise<Runtime> {
   assertOptions(options);
   const { clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG, schedules } = options;
   const actors = schedules === undefined ? options.actors : [...options.actors, schedules.actor];
-  const handlers = handlersOf(actors);
+  const handlers = handlersOf(actors, options.handlers);
   const version = actors
     .map((actor) => `${actor.kind}@${actor.version}`)
     .sort()
@@ -347,15 +349,28 @@ class StartedRuntime extends ActorCalls implements Runtime {
   }
 }
 
-/** Throws `effect.name-twice`: a stored effect names its handler. */
-function handlersOf(actors: readonly Actor[]): { readonly [name: string]: EffectHandler } {
+/**
+ * Returns the handlers by the names that stored effects have. Throws `effect.name-twice`, `effect.unhandled`.
+ */
+export function handlersOf(
+  actors: readonly ActorDefinition[],
+  handled: readonly HandledEffect<unknown>[] = [],
+): { readonly [name: string]: EffectHandler } {
   const handlers: { [name: string]: EffectHandler } = Object.create(null);
+  const declared = actors.flatMap(({ effects = [] }) => effects);
+  for (const { name, handler } of [...handled, ...declared]) {
+    if (handler === undefined) continue;
+    if (handlers[name] !== undefined && handlers[name] !== handler)
+      throw new Fatal('effect.name-twice', `Two effects have the name "${name}".`);
+    handlers[name] = handler;
+  }
   for (const { kind, effects = [] } of actors)
-    for (const { name, handler } of effects) {
-      if (handlers[name] !== undefined && handlers[name] !== handler)
-        throw new Fatal('effect.name-twice', `${kind}: another effect has the name "${name}".`);
-      handlers[name] = handler;
-    }
+    for (const { name } of effects)
+      if (handlers[name] === undefined)
+        throw new Fatal(
+          'effect.unhandled',
+          `${kind}: the effect "${name}" has no handler. Give \`createRuntime\` one in \`handlers\`.`,
+        );
   return handlers;
 }
 

@@ -8,6 +8,7 @@ export { ActorCalls } from './calls.ts';
 export {
   type CreateOptions,
   createRuntime,
+  handlersOf,
   type Runtime,
   type Schedules,
 } from './create-runtime.ts';
@@ -38,16 +39,23 @@ export {
   type EffectContext,
   type EffectHandler,
   type HandledEffect,
+  type NamedEffect,
   type StepOutcome,
   type Unaccepted,
 } from './model/definition.ts';
 export {
+  type DeclaredEffect,
+  declareEffect,
   defineEffect,
   dropEffects,
   type Effect,
   type EffectOptions,
   type EffectRun,
+  type EffectTerms,
+  type EffectWork,
+  type NoteParams,
   note,
+  type RequestOf,
   type TellParams,
   tell,
 } from './model/effects.ts';

@@ -7,8 +7,8 @@ import { Fatal } from './model/failures.ts';
 import { jsonType } from './model/json.ts';
 import { addressProblem, eventProblem } from './model/message-checks.ts';
 import { numberProblem } from './model/options.ts';
-import type { ActorAddress, ActorEvent, AfterQuery, Millis } from './model/ports.ts';
-import { SEND_EFFECT } from './model/requests.ts';
+import type { ActorAddress, ActorEvent, AfterQuery, Json, Millis } from './model/ports.ts';
+import { marked, SEND_EFFECT } from './model/requests.ts';
 
 /** Kind of the actors that are schedules. */
 const KIND = 'runtime.schedule';
@@ -147,6 +147,13 @@ function timeOf(event: object, context: Context): Millis {
   return (event as { readonly at?: Millis }).at ?? context.at;
 }
 
+/** A run of a schedule, which is a message to its actor. */
+interface SentRun {
+  readonly to: ActorAddress;
+  readonly event: object;
+  readonly overlap?: 'skip' | 'queue' | undefined;
+}
+
 const SCHEDULE = defineActor(KIND, {
   version: 1,
   machine: setup({
@@ -167,7 +174,12 @@ const SCHEDULE = defineActor(KIND, {
       },
     },
     actions: {
-      effect: (_, __: { readonly do: string; readonly to: ActorAddress; readonly event: object }) => {},
+      send: marked<SentRun>({
+        request: (params) => ({
+          kind: 'effect',
+          effect: { do: SEND_EFFECT, ...(params as { readonly [member: string]: Json }) },
+        }),
+      }),
       configure: assign(({ context, event }) => {
         const at = timeOf(event, context);
         const due = haveSameTimes(context.spec, event.spec)
@@ -200,9 +212,8 @@ const SCHEDULE = defineActor(KIND, {
               actions: [
                 'run',
                 {
-                  type: 'effect',
+                  type: 'send',
                   params: ({ context: { spec, last } }) => ({
-                    do: SEND_EFFECT,
                     to: spec.to,
                     ...(spec.overlap && { overlap: spec.overlap }),
                     event: { ...spec.event, due: last },

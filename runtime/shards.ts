@@ -3,7 +3,6 @@ import { RESTART_BOUNDS } from './host/supervisor.ts';
 import type { Actor } from './model/actor.ts';
 import { Fatal } from './model/failures.ts';
 import { numberProblem } from './model/options.ts';
-import type { StoredEffect } from './model/ports.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
 import type { ShardModule } from './shards/wire.ts';
 
@@ -35,11 +34,5 @@ function exit(why: string): void {
 
 /** Returns the export `shardModule` of the module for the threads. */
 export function shardActors(actors: readonly Actor[]): ShardModule {
-  const partitions: { [effect: string]: (effect: StoredEffect['effect']) => string } = {};
-  for (const { effects = [] } of actors)
-    for (const { name, handler } of effects) {
-      const { partitioning } = handler;
-      if (partitioning !== undefined) partitions[name] = (effect) => partitioning.partitionOf(effect);
-    }
-  return { definitions: actors, partitions };
+  return { definitions: actors };
 }

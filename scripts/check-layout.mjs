@@ -118,6 +118,8 @@ function targetFindings(place, path, { target, zone, entry }) {
   if (rules.imports === 'any') return borderFindings(place, path, target, entry.from);
   const allowed = rules.imports[other];
   if (allowed === undefined) return [`${place}: ${zone} must not import ${other} (${target})`];
+  if (allowed instanceof RegExp && !allowed.test(target))
+    return [`${place}: ${zone} must not import ${target} of ${other}`];
   if (allowed === 'types' && !entry.typeOnly) {
     return [
       `${place}: ${zone} may import types of ${other} only; write "import type", or have the value passed in`,

@@ -69,7 +69,7 @@ export async function planBatch(
 
 function handlersOf(parts: BatchWiring, pool: SigningPool): ServicePlan['handlers'] {
   const { options, runtime, claims, webhooks } = parts;
-  return {
+  return [
     ...jobHandlers({
       pool,
       clock: runtime.clock,
@@ -84,12 +84,11 @@ function handlersOf(parts: BatchWiring, pool: SigningPool): ServicePlan['handler
       secrets: parts.secrets,
       certificates: new CertificateChecks(runtime, parts.profiles, options.trust, 'operator'),
       authorities: claims.authorities,
-      enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
       outputCollision: options.outputCollision,
     }),
-    callJobWebhook: webhooks.handlers.callJobWebhook,
-    operate: operateHandler(parts.jobs.operations),
-  };
+    ...webhooks.handlers,
+    operateHandler(parts.jobs.operations),
+  ];
 }
 
 /** Recovers the last run. */

@@ -4,21 +4,16 @@
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
-import {
-  type ActorView,
-  accepted,
-  describeFailure,
-  type EffectHandler,
-  isRetryable,
-} from '@sealwright/runtime';
+import { type ActorView, accepted, describeFailure, isRetryable } from '@sealwright/runtime';
 import type { OperationView } from '../../contracts/batch/operations.ts';
 import { ACTION_STATES } from '../../contracts/batch/words.ts';
-import type {
-  OperateEffect,
-  OperationAction,
-  OperationContext,
-  OperationFilter,
-  OperationState,
+import {
+  type OperationAction,
+  type OperationBatch,
+  type OperationContext,
+  type OperationFilter,
+  type OperationState,
+  operate,
 } from '../../machines/batch/operation.ts';
 import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
@@ -124,7 +119,7 @@ export class OperationService {
   }
 
   /** Processes one batch and finds the next. Idempotent: a repetition counts jobs that are already done as done. */
-  async operate({ ids, after }: OperateEffect, id: string) {
+  async operate({ ids, after }: OperationBatch, id: string) {
     const actor = await this.runtime.actors.read(OPERATION, id);
     const context = actor?.context;
     const nothing = { done: 0, skipped: 0, skippedByCode: {} };
@@ -207,11 +202,8 @@ export class OperationService {
   }
 }
 
-export function operateHandler(service: Pick<OperationService, 'operate'>): EffectHandler<OperateEffect> {
-  return {
-    after: 'durable',
-    run: (effect, { actor }) => service.operate(effect, actor.id),
-  };
+export function operateHandler(service: Pick<OperationService, 'operate'>) {
+  return operate.handledBy({ run: (batch, { actor }) => service.operate(batch, actor.id) });
 }
 
 function view({ id, state, context }: ActorView<OperationContext>): OperationView {

@@ -1,7 +1,6 @@
 /** The actors of the batch service: machines, views (`job-index.ts`, `events.ts`), counters and unique names. */
 
 import type { Actor } from '@sealwright/runtime';
-import type { ShardModule } from '@sealwright/runtime/shards';
 import { ACCESS_KEY } from './access/access-keys.ts';
 import { ENDED_SESSION } from './access/ended-sessions.ts';
 import { USED_ANSWER } from './access/used-answers.ts';
@@ -24,8 +23,3 @@ export const definitions: readonly Actor[] = [
   USED_ANSWER,
   OPERATION,
 ];
-
-/** Functions for the partition of an effect, by its name; the handlers use the same. */
-export const batchPartitions: ShardModule['partitions'] = {
-  callJobWebhook: ({ webhookId }) => String(webhookId),
-};

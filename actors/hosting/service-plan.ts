@@ -8,8 +8,8 @@ import type {
   BuiltRuntime,
   Calls,
   Clock,
-  EffectHandler,
   Faults,
+  HandledEffect,
   Ids,
   Log,
   Step,
@@ -29,7 +29,7 @@ export interface ServiceRuntime {
 /** Definitions and handlers that a service adds to the common runtime. */
 export interface ServicePlan<Service extends HostedService = HostedService> {
   readonly definitions: readonly ActorDefinition[];
-  readonly handlers: { readonly [name: string]: EffectHandler };
+  readonly handlers: readonly HandledEffect<unknown>[];
   /**
    * Sees each committed step of its kinds, of all nodes, before its sender is answered, those before `open` too.
    * Synchronous; must be quick. `isOwn`: this process committed it.

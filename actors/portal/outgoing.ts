@@ -2,7 +2,7 @@
  * Builds the outgoing services of the portal, e-mails and webhook calls, with their effect handlers and queries. Their
  * actors are defined in `registry.ts`.
  */
-import type { EffectHandler } from '@sealwright/runtime';
+import type { HandledEffect } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SecretBox } from '../shared/secret-box.ts';
@@ -38,9 +38,7 @@ export interface OutgoingOptions {
 }
 
 export interface Outgoing {
-  readonly handlers: {
-    readonly [Name in 'notify' | 'sendMail' | 'reportMail' | 'announce' | 'callWebhook']: EffectHandler;
-  };
+  readonly handlers: readonly HandledEffect<unknown>[];
   readonly mails: Mails;
   readonly mailTrouble: Pick<MailTrouble, 'current'>;
   readonly webhooks: Deliveries;
@@ -87,9 +85,9 @@ export function createOutgoing(
   };
   const mailTrouble = new MailTrouble(runtime.clock);
   return {
-    handlers: {
-      notify: createMailHandler(runtime),
-      sendMail: sendMailHandler({
+    handlers: [
+      createMailHandler(runtime),
+      sendMailHandler({
         actors,
         mailer,
         caller,
@@ -102,10 +100,10 @@ export function createOutgoing(
         store: runtime.store,
         trouble: mailTrouble,
       }),
-      reportMail: reportMailHandler(runtime),
-      announce: publishEventsHandler(runtime, registry, places, concludedDelay),
-      callWebhook: callWebhookHandler(runtime, registry, caller),
-    },
+      reportMailHandler(runtime),
+      publishEventsHandler(runtime, registry, places, concludedDelay),
+      callWebhookHandler(runtime, registry, caller),
+    ],
     mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender), indexes),
     mailTrouble,
     webhooks: new Deliveries(runtime, registry, caller, indexes),

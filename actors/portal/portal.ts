@@ -95,19 +95,19 @@ function handlersOf({ common, documents, signing }: PortalWiring): ServicePlan['
   const { runtime, pool, blobs, uploads, sweeping } = common;
   const { store, faults } = runtime;
   const { columns, creation } = documents;
-  return {
-    applySignature: applySignatureHandler(signing.sealing),
-    conclude: concludeDocumentHandler(signing.sealing),
+  return [
+    applySignatureHandler(signing.sealing),
+    concludeDocumentHandler(signing.sealing),
     ...common.outgoing.handlers,
-    emptyFolder: emptyFolderHandler(runtime, documentsIn, DOCUMENT),
-    operateDocuments: operateDocumentsHandler(runtime, columns),
-    cancelDraftDocuments: cancelDraftDocumentsHandler(runtime, creation),
-    confirmDraft: confirmDraftHandler(runtime),
-    makeReport: makeReportHandler(store, blobs, faults),
-    forgetFiles: removeFilesHandler(runtime, sweeping),
-    forgetParticipantUploads: forgetParticipantUploadsHandler(runtime, sweeping),
-    generateDocuments: generateDocumentsHandler(runtime, { blobs, pool, uploads, creation }),
-  };
+    emptyFolderHandler(runtime, documentsIn, DOCUMENT),
+    operateDocumentsHandler(runtime, columns),
+    cancelDraftDocumentsHandler(runtime, creation),
+    confirmDraftHandler(runtime),
+    makeReportHandler(store, blobs, faults),
+    removeFilesHandler(runtime, sweeping),
+    forgetParticipantUploadsHandler(runtime, sweeping),
+    generateDocumentsHandler(runtime, { blobs, pool, uploads, creation }),
+  ];
 }
 
 async function start({ common, documents, singletons }: PortalWiring): Promise<void> {

@@ -1,6 +1,5 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
 import type { ActorDefinition } from '@sealwright/runtime';
-import type { ShardModule } from '@sealwright/runtime/shards';
 import { BRANDING } from './branding/branding.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
 import { DOCUMENT_OPERATION } from './documents/document-operations.ts';
@@ -51,11 +50,3 @@ const all: readonly ActorDefinition[] = [
 ];
 
 export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);
-
-/** Functions for the partition of an effect, by its name; the handlers use the same. */
-export const portalPartitions: ShardModule['partitions'] = {
-  sendMail: ({ lane }) => String(lane),
-  callWebhook: ({ webhookId }) => String(webhookId),
-  operateDocuments: ({ organizationId }) => String(organizationId),
-  generateDocuments: ({ organizationId }) => String(organizationId),
-};

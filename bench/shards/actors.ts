@@ -1,5 +1,7 @@
 /** Actors for the threads of `bench/shards.ts`: a few rows each, with messages that terminate their thread. */
+
 import type { ActorDefinition } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import type { ShardModule } from '@sealwright/runtime/shards';
 import { assign, setup } from 'xstate';
 
@@ -9,7 +11,7 @@ export const benched: ActorDefinition = {
   machine: setup({
     types: { context: {} as { readonly turns: number } },
     actions: {
-      note: (_, _line: { readonly message: string }) => {},
+      note,
       turn: assign({ turns: ({ context }) => context.turns + 1 }),
       exit: assign(() => process.exit(1)),
       spin: assign(() => {
@@ -43,4 +45,4 @@ export const benched: ActorDefinition = {
   counters: ({ state }) => ({ [`benched.${state}`]: 1 }),
 };
 
-export const shardModule: ShardModule = { definitions: [benched], partitions: {} };
+export const shardModule: ShardModule = { definitions: [benched] };

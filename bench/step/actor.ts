@@ -8,6 +8,7 @@ import {
   type Step,
   type StoredActor,
 } from '@sealwright/runtime';
+import { declareEffect, dropEffects, note } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 
 interface Context {
@@ -18,9 +19,11 @@ interface Context {
   readonly folder: string;
 }
 
+const never = declareEffect('never', { types: {} as { input: { readonly path: string } } });
+
 const machine = setup({
   types: { context: {} as Context, input: {} as Context },
-  actions: { effect: (_, _params: object) => {}, note: (_, _params: object) => {}, dropEffects: () => {} },
+  actions: { never: never.action, note, dropEffects },
 }).createMachine({
   id: 'bench',
   context: ({ input }) => input,
@@ -32,7 +35,7 @@ const machine = setup({
           target: 'Processing',
           actions: [
             { type: 'note', params: { message: 'Processing started.' } },
-            { type: 'effect', params: ({ context }) => ({ do: 'never', path: context.path }) },
+            { type: 'never', params: ({ context }) => ({ path: context.path }) },
           ],
         },
       },

@@ -4,7 +4,7 @@
  * Files are named by paths in one folder. Nothing outside of it is read, nothing in it is overwritten, and the data of the
  * service, which has its keys, is no part of it.
  *
- * Source: docs/how-to.md, "Use it from an assistant"; docs/decisions/0269-tools-for-assistants.md.
+ * Source: docs/how-to.md, "Use it from an assistant".
  */
 import { existsSync, openAsBlob, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';

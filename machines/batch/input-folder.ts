@@ -18,9 +18,10 @@
  *
  * Source: docs/batch-values.md §0 (9), §7 (budget).
  */
+import { note } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { FolderName, Millis } from '../ids.ts';
-import type { RecordEffect } from './system-event.ts';
+import { recordEvent, type SystemEventContext } from './system-event.ts';
 
 export type InputFolderState = 'Initializing' | 'Running' | 'Stopped';
 
@@ -52,8 +53,8 @@ const machine = setup({
     events: {} as InputFolderMessage,
   },
   actions: {
-    note: (_, _line: { readonly message: string }) => {},
-    effect: (_, _effect: RecordEffect) => {},
+    note,
+    recordEvent: recordEvent.action,
     countFailure: assign(({ context, event }) =>
       event.type === 'ENQUEUE_FAILED'
         ? { failuresInARow: context.failuresInARow + 1, lastError: event.error }
@@ -88,15 +89,14 @@ const enqueueFailed = [
         }),
       },
       {
-        type: 'effect',
+        type: 'recordEvent',
         params: ({
           context,
           event,
         }: {
           context: InputFolderContext;
           event: InputFolderMessage;
-        }): RecordEffect => ({
-          do: 'recordEvent',
+        }): SystemEventContext => ({
           kind: 'WatcherStopped',
           at: event.at,
           actor: 'system',

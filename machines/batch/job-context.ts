@@ -8,7 +8,6 @@ import type { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../contracts/batch
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
 import type { SigningParameters } from './signing-parameters.ts';
-import type { RecordEffect } from './system-event.ts';
 
 export type JobFormat = (typeof JOB_FORMATS)[number];
 
@@ -267,94 +266,6 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'FORGET_KEY' }
   | { readonly type: 'WEBHOOKS_ENQUEUED' }
 );
-
-/** Effects of a job. Each carries the input of its handler, so that no handler reads the job again. */
-export type JobEffect =
-  | RecordEffect
-  | {
-      /** Stages and signs; for small files also verifies and publishes. */
-      readonly do: 'sign';
-      readonly originalPath: string;
-      readonly fileName: string;
-      readonly format: JobFormat;
-      readonly profileName: ProfileName;
-      /** As in `JobInput`. */
-      readonly sealedPassword?: string;
-      /** As in `JobInput`. */
-      readonly operation?: 'Extend';
-      /** As in `JobInput`. */
-      readonly parameters?: SigningParameters;
-      /** As in `JobInput`. */
-      readonly files?: readonly UploadedFile[];
-      /** Of the output folder, as in `JobInput`. */
-      readonly subfolder?: string;
-      /** Fingerprint of the input when it was enqueued; absent if unknown. */
-      readonly bytes?: number;
-      /** Of the input of a folder, when it was last looked at: one that differs is still being written. */
-      readonly seen?: FileStamp;
-      /** As in `JobContext`. */
-      readonly inputChanges?: number;
-    }
-  | {
-      /** Stages, uploads and creates the document on the remote portal, or attaches to an existing one. */
-      readonly do: 'dispatch';
-      readonly originalPath: string;
-      readonly fileName: string;
-      readonly format: JobFormat;
-      readonly profileName: ProfileName;
-      /** Used instead of a new one if its content is the same and it can still be signed or was. */
-      readonly existing?: RemoteDocumentReference;
-      /** As of `sign`. */
-      readonly seen?: FileStamp;
-      /** As in `JobContext`. */
-      readonly inputChanges?: number;
-    }
-  | {
-      /** Best effort: the document is no longer needed. */
-      readonly do: 'cancelRemote';
-      readonly profileName: ProfileName;
-      readonly documentId: string;
-      readonly reason: string;
-    }
-  | {
-      readonly do: 'release';
-      readonly fileName: string;
-      readonly format: JobFormat;
-      readonly profileName: ProfileName;
-      /** Properties of the staged input; null when unknown. */
-      readonly input: FileDigest | null;
-      /** True: the remote portal signed it, so its signer is not that of a local profile. */
-      readonly remote?: boolean;
-      /** As in `JobInput`. */
-      readonly sealedPassword?: string;
-      /** As in `JobInput`. */
-      readonly operation?: 'Extend';
-      /** As in `JobInput`. */
-      readonly parameters?: SigningParameters;
-      /** As in `JobInput`. */
-      readonly files?: readonly UploadedFile[];
-      /** Of the output folder, as in `JobInput`. */
-      readonly subfolder?: string;
-    }
-  | {
-      /** Stores a delivery for each webhook that is called for such an end. */
-      readonly do: 'enqueueWebhooks';
-    }
-  | {
-      readonly do: 'tidy';
-      readonly originalPath: string;
-      readonly fileName: string;
-      readonly input: StagedInput | null;
-    }
-  | {
-      readonly do: 'quarantine';
-      readonly fileName: string;
-      readonly profileName: ProfileName;
-      /** True when the output folder may hold a file that was linked but not committed. */
-      readonly mayBePublished: boolean;
-      /** Of the output folder, as in `JobInput`. */
-      readonly subfolder?: string;
-    };
 
 /** `Operator canceled: <reason>.` or `Operator canceled.`; one trailing full stop of the reason is dropped. */
 export function cancelMessage(reason: string | null): string {

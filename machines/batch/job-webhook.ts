@@ -4,13 +4,15 @@
  *
  * Source: docs/webhooks.md; docs/batch-values.md §15.
  */
+import { declareEffect } from '@sealwright/runtime/actions';
 import {
+  type AttemptedMessage,
   type DeliveryQueueContext,
   type DeliveryQueueInput,
   deliveryQueueMachine,
 } from '../delivery-queue.ts';
 import type { JobId } from '../ids.ts';
-import type { RecordEffect } from './system-event.ts';
+import { recordEvent, type SystemEventContext } from './system-event.ts';
 
 /** Time for which an ended delivery stays on record, milliseconds. */
 const JOB_DELIVERY_RETENTION = 7 * 24 * 3_600_000;
@@ -27,25 +29,31 @@ interface JobDelivery {
 export type JobDeliveryInput = DeliveryQueueInput & JobDelivery;
 export type JobDeliveryContext = DeliveryQueueContext & JobDelivery;
 
-export interface CallJobWebhookEffect {
-  readonly do: 'callJobWebhook';
+export interface JobWebhookCall {
   readonly webhookId: string;
   readonly deliveryId: string;
 }
 
-export const jobDeliveryMachine = deliveryQueueMachine<JobDeliveryContext>({
+/** Calls the webhook of the delivery that is next in its queue. Webhooks take turns. */
+export const callJobWebhook = declareEffect('callJobWebhook', {
+  types: {} as { input: JobWebhookCall; outcome: AttemptedMessage },
+  partitioning: { atOnce: 64, perPartition: 8, partitionOf: ({ webhookId }) => webhookId },
+});
+
+export const jobDeliveryMachine = deliveryQueueMachine<
+  JobDeliveryContext,
+  JobWebhookCall,
+  SystemEventContext
+>({
   id: 'job-webhook',
   retention: JOB_DELIVERY_RETENTION,
-  call: ({ webhookId }, deliveryId): CallJobWebhookEffect => ({
-    do: 'callJobWebhook',
-    webhookId,
-    deliveryId,
-  }),
-  failed({ jobId }, { id, type, attempts, endedAt }): RecordEffect {
+  call: callJobWebhook,
+  callOf: ({ webhookId }, deliveryId) => ({ webhookId, deliveryId }),
+  failed: recordEvent,
+  failedOf({ jobId }, { id, type, attempts, endedAt }) {
     const last = attempts.at(-1);
     const reason = last?.error ?? 'No attempt was made.';
     return {
-      do: 'recordEvent',
       kind: 'WebhookFailed',
       at: endedAt ?? 0,
       actor: 'system',

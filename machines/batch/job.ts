@@ -53,6 +53,7 @@
  * Source: docs/batch-values.md §0; history texts from docs/batch-values.md §4, remote portal §8,
  * clearing §14.
  */
+import { dropEffects, note } from '@sealwright/runtime/actions';
 import { assign, raise, setup } from 'xstate';
 import {
   CLEARED,
@@ -60,16 +61,16 @@ import {
   DIVERGED_MESSAGE,
   INDEPENDENT_MESSAGES,
   type JobContext,
-  type JobEffect,
   type JobEvent,
   type JobInput,
   type JobMessage,
-  type JobState,
   RESTART_MESSAGE,
   type Release,
   type SigningMethod,
   TAKEN_OVER_MESSAGE,
 } from './job-context.ts';
+import * as effects from './job-effects.ts';
+import { recordEvent, type SystemEventContext } from './system-event.ts';
 
 /** Actions of the job machine: the effects, lines of the journal and changes of its transitions. */
 const machine = setup({
@@ -80,10 +81,16 @@ const machine = setup({
     emitted: {} as JobEvent,
   },
   actions: {
-    // The runtime reads the parameters of these three; the functions never run.
-    effect: (_, _effect: JobEffect) => {},
-    note: (_, _line: { readonly message: string; readonly state?: JobState }) => {},
-    dropEffects: () => {},
+    sign: effects.sign.action,
+    dispatch: effects.dispatch.action,
+    cancelRemote: effects.cancelRemote.action,
+    release: effects.release.action,
+    enqueueWebhooks: effects.enqueueWebhooks.action,
+    tidy: effects.tidy.action,
+    quarantine: effects.quarantine.action,
+    recordEvent: recordEvent.action,
+    note,
+    dropEffects,
     // For the transitions of every job, one assignment makes all changes: each assignment copies the whole context.
     touch: assign({ updatedAt: ({ event }) => event.at }),
     end: assign({ endedAt: ({ event }) => event.at }),
@@ -117,20 +124,24 @@ function restartMessage(event: JobMessage): string {
   return event.type === 'RESTARTED' && event.takenOver ? TAKEN_OVER_MESSAGE : RESTART_MESSAGE;
 }
 
+/** Members of a job that its caller gave, as far as there are any. */
+const wantedOf = ({ sealedPassword, operation, parameters, files, subfolder }: JobContext) => ({
+  ...(sealedPassword && { sealedPassword }),
+  ...(operation && { operation }),
+  ...(parameters && { parameters }),
+  ...(files && { files }),
+  ...(subfolder && { subfolder }),
+});
+
 const requestRelease = {
-  type: 'effect',
-  params: ({ context }: { context: JobContext }): JobEffect => ({
-    do: 'release',
+  type: 'release',
+  params: ({ context }: { context: JobContext }): effects.ReleaseInput => ({
     fileName: context.fileName,
     format: context.format,
     profileName: context.profileName,
     input: context.input && { sha256: context.input.sha256, length: context.input.length },
     ...(context.method === 'RemoteSigner' && { remote: true }),
-    ...(context.sealedPassword && { sealedPassword: context.sealedPassword }),
-    ...(context.operation && { operation: context.operation }),
-    ...(context.parameters && { parameters: context.parameters }),
-    ...(context.files && { files: context.files }),
-    ...(context.subfolder && { subfolder: context.subfolder }),
+    ...wantedOf(context),
   }),
 } as const;
 
@@ -148,9 +159,8 @@ const recordSigned = [
 
 /** Reason given to the remote portal for a canceled document. Source: docs/batch-values.md §8, step "cancel". */
 const requestCancelRemote = {
-  type: 'effect',
-  params: ({ context, event }: { context: JobContext; event: JobMessage }): JobEffect => ({
-    do: 'cancelRemote',
+  type: 'cancelRemote',
+  params: ({ context, event }: { context: JobContext; event: JobMessage }) => ({
     profileName: context.profileName,
     documentId: context.remoteDocumentId ?? '',
     reason: (event.type === 'CANCEL' && event.reason?.trim()) || 'Canceled by operator',
@@ -158,7 +168,7 @@ const requestCancelRemote = {
 } as const;
 
 const requestWebhooks = machine.enqueueActions(({ context, enqueue }) => {
-  if (context.webhooksPending) enqueue({ type: 'effect', params: { do: 'enqueueWebhooks' } });
+  if (context.webhooksPending) enqueue({ type: 'enqueueWebhooks', params: undefined });
 });
 
 const webhooksEnqueued = { actions: machine.assign({ webhooksPending: false }) } as const;
@@ -174,9 +184,8 @@ const clearing = { target: CLEARED, guard: 'clearable' } as const;
  */
 const requestQuarantine = (mayBePublished: boolean) =>
   ({
-    type: 'effect',
-    params: ({ context }: { context: JobContext }): JobEffect => ({
-      do: 'quarantine',
+    type: 'quarantine',
+    params: ({ context }: { context: JobContext }) => ({
       fileName: context.fileName,
       profileName: context.profileName,
       mayBePublished,
@@ -190,9 +199,8 @@ const noteError = {
 } as const;
 
 const recordFailed = {
-  type: 'effect',
-  params: ({ context }: { context: JobContext }): JobEffect => ({
-    do: 'recordEvent',
+  type: 'recordEvent',
+  params: ({ context }: { context: JobContext }): SystemEventContext => ({
     kind: 'JobFailed',
     at: context.updatedAt,
     actor: 'system',
@@ -203,9 +211,8 @@ const recordFailed = {
 } as const;
 
 const recordDiverged = {
-  type: 'effect',
-  params: ({ context }: { context: JobContext }): JobEffect => ({
-    do: 'recordEvent',
+  type: 'recordEvent',
+  params: ({ context }: { context: JobContext }): SystemEventContext => ({
     kind: 'InputDiverged',
     at: context.updatedAt,
     actor: 'system',
@@ -221,9 +228,8 @@ const recordDiverged = {
  */
 const recordTrouble = (kind: 'InputNotRemoved' | 'RemoteCancelFailed') =>
   ({
-    type: 'effect',
-    params: ({ event }: { event: JobMessage }): JobEffect => ({
-      do: 'recordEvent',
+    type: 'recordEvent',
+    params: ({ event }: { event: JobMessage }): SystemEventContext => ({
       kind,
       at: event.at,
       actor: 'system',
@@ -260,26 +266,39 @@ const failing = (mayBePublished: boolean) =>
 
 const noteClaim = { type: 'note', params: { message: 'Claimed by worker.' } } as const;
 
-const requestWork = (work: 'sign' | 'dispatch') =>
-  ({
-    type: 'effect',
-    params: ({ context }: { context: JobContext }): JobEffect => ({
-      do: work,
-      originalPath: context.originalPath,
-      fileName: context.fileName,
-      format: context.format,
-      profileName: context.profileName,
-      ...(work === 'sign' && context.sealedPassword && { sealedPassword: context.sealedPassword }),
-      ...(work === 'sign' && context.operation && { operation: context.operation }),
-      ...(work === 'sign' && context.parameters && { parameters: context.parameters }),
-      ...(work === 'sign' && context.files && { files: context.files }),
-      ...(work === 'sign' && context.subfolder && { subfolder: context.subfolder }),
-      ...(work === 'dispatch' && context.remoteDocument && { existing: context.remoteDocument }),
-      ...(work === 'sign' && context.seen && { bytes: context.seen.size }),
-      ...(context.folder !== null && context.seen && { seen: context.seen }),
-      ...(context.inputChanges !== undefined && { inputChanges: context.inputChanges }),
-    }),
-  }) as const;
+const originalOf = ({
+  originalPath,
+  fileName,
+  format,
+  profileName,
+  folder,
+  seen,
+  inputChanges,
+}: JobContext) => ({
+  originalPath,
+  fileName,
+  format,
+  profileName,
+  ...(folder !== null && seen && { seen }),
+  ...(inputChanges !== undefined && { inputChanges }),
+});
+
+const requestSign = {
+  type: 'sign',
+  params: ({ context }: { context: JobContext }): effects.SignInput => ({
+    ...originalOf(context),
+    ...wantedOf(context),
+    ...(context.seen && { bytes: context.seen.size }),
+  }),
+} as const;
+
+const requestDispatch = {
+  type: 'dispatch',
+  params: ({ context }: { context: JobContext }): effects.DispatchInput => ({
+    ...originalOf(context),
+    ...(context.remoteDocument && { existing: context.remoteDocument }),
+  }),
+} as const;
 
 const noteCancel = {
   type: 'note',
@@ -360,7 +379,7 @@ export const jobMachine = machine.createMachine({
           actions: [
             assign(({ event }) => ({ updatedAt: event.at, claimedAt: event.at })),
             noteClaim,
-            requestWork('sign'),
+            requestSign,
           ],
         },
         CLAIM_REMOTE: {
@@ -372,7 +391,7 @@ export const jobMachine = machine.createMachine({
               method: 'RemoteSigner' as SigningMethod,
             })),
             noteClaim,
-            requestWork('dispatch'),
+            requestDispatch,
           ],
         },
         CANCEL: { target: 'Canceled', actions: ['touch', 'end', noteCancel, requestWebhooks] },
@@ -448,9 +467,8 @@ export const jobMachine = machine.createMachine({
             },
             emitReleased,
             {
-              type: 'effect',
+              type: 'tidy',
               params: ({ context }) => ({
-                do: 'tidy',
                 originalPath: context.originalPath,
                 fileName: context.fileName,
                 input: context.input,

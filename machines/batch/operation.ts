@@ -13,11 +13,12 @@
  *
  * Source: docs/decisions/0050-large-operations.md.
  */
+import { declareEffect, note, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { OPERATION_ACTIONS, OPERATION_STATES } from '../../contracts/batch/words.ts';
 import type { JobId, Millis } from '../ids.ts';
 import type { JobFormat, JobSource, JobState } from './job-context.ts';
-import type { RecordEffect } from './system-event.ts';
+import { recordEvent, type SystemEventContext } from './system-event.ts';
 
 export type OperationAction = (typeof OPERATION_ACTIONS)[number];
 
@@ -58,7 +59,7 @@ export interface OperationCounts {
 }
 
 /** The jobs of the next batch, oldest first, and the position after which the search continues. */
-interface OperationBatch {
+export interface OperationBatch {
   readonly ids: readonly JobId[];
   /** Order number of the last job examined. */
   readonly after: number;
@@ -84,10 +85,6 @@ export interface OperationContext extends Omit<OperationInput, 'at'>, OperationC
   readonly batch: OperationBatch;
 }
 
-export interface OperateEffect extends OperationBatch {
-  readonly do: 'operate';
-}
-
 export type OperationEvent = { readonly at: Millis } & (
   | ({ readonly type: 'PROGRESS'; readonly next: OperationBatch | null } & OperationCounts)
   /** `by`: absent in messages of earlier versions. */
@@ -101,19 +98,20 @@ function counted(context: OperationContext, event: OperationCounts): OperationCo
   return { done: context.done + event.done, skipped: context.skipped + event.skipped, skippedByCode };
 }
 
-const operate = {
-  type: 'effect',
-  params: ({ context }: { context: OperationContext }): OperateEffect => ({
-    do: 'operate',
-    ...context.batch,
-  }),
+/** Acts on the jobs of one batch. */
+export const operate = declareEffect('operate', {
+  types: {} as { input: OperationBatch; outcome: WithoutTime<OperationEvent> },
+});
+
+const operateNext = {
+  type: 'operate',
+  params: ({ context }: { context: OperationContext }) => context.batch,
 } as const;
 
 const record = (end: 'completed' | 'canceled') =>
   ({
-    type: 'effect',
-    params: ({ context }: { context: OperationContext }): RecordEffect => ({
-      do: 'recordEvent',
+    type: 'recordEvent',
+    params: ({ context }: { context: OperationContext }): SystemEventContext => ({
       kind: 'OperationEnded',
       at: context.updatedAt,
       actor: context.canceledBy ?? context.operator,
@@ -138,8 +136,9 @@ export const operationMachine = setup({
     events: {} as OperationEvent,
   },
   actions: {
-    effect: (_, _effect: OperateEffect | RecordEffect) => {},
-    note: (_, _line: { readonly message: string; readonly data?: { readonly by: string } }) => {},
+    operate: operate.action,
+    recordEvent: recordEvent.action,
+    note,
     count: assign(({ context, event }) =>
       event.type === 'PROGRESS'
         ? { updatedAt: event.at, ...counted(context, event), ...(event.next && { batch: event.next }) }
@@ -167,11 +166,11 @@ export const operationMachine = setup({
   }),
   initial: 'Starting',
   states: {
-    Starting: { always: { target: 'Running', actions: [noteStart, operate] } },
+    Starting: { always: { target: 'Running', actions: [noteStart, operateNext] } },
     Running: {
       on: {
         PROGRESS: [
-          { guard: 'hasNext', actions: ['count', operate] },
+          { guard: 'hasNext', actions: ['count', operateNext] },
           { target: 'Completed', actions: ['count', 'end', record('completed')] },
         ],
         CANCEL: {

@@ -11,9 +11,10 @@
  *
  * Source: docs/batch-values.md §0; texts and values after a change from docs/batch-values.md §§3-4.
  */
+import { type NoteParams, note } from '@sealwright/runtime/actions';
 import { assign, emit, setup } from 'xstate';
 import type { Millis } from '../ids.ts';
-import type { RecordEffect, SystemEventKind } from './system-event.ts';
+import { recordEvent, type SystemEventContext, type SystemEventKind } from './system-event.ts';
 
 export type PipelineState = 'Running' | 'Paused';
 
@@ -40,13 +41,13 @@ function sentence(verb: 'paused' | 'resumed', reason: string | null): string {
     : `Pipeline ${verb} by operator.`;
 }
 
-function note(verb: 'paused' | 'resumed', { reason, by }: PipelineMessage) {
+function lineOf(verb: 'paused' | 'resumed', { reason, by }: PipelineMessage): NoteParams {
   return { message: sentence(verb, reason), ...(by && { data: { by } }) };
 }
 
-function record(kind: SystemEventKind, { at, reason, by = 'operator' }: PipelineMessage): RecordEffect {
+function record(kind: SystemEventKind, { at, reason, by = 'operator' }: PipelineMessage): SystemEventContext {
   const message = sentence(kind === 'PipelinePaused' ? 'paused' : 'resumed', reason);
-  return { do: 'recordEvent', kind, at, actor: by, jobId: null, code: null, message };
+  return { kind, at, actor: by, jobId: null, code: null, message };
 }
 
 /** Events that the pipeline emits for metrics. */
@@ -55,8 +56,8 @@ export type PipelineEvent = { readonly type: 'paused' } | { readonly type: 'resu
 export const pipelineMachine = setup({
   types: { context: {} as PipelineContext, events: {} as PipelineMessage, emitted: {} as PipelineEvent },
   actions: {
-    note: (_, _line: ReturnType<typeof note>) => {},
-    effect: (_, _effect: RecordEffect) => {},
+    note,
+    recordEvent: recordEvent.action,
   },
 }).createMachine({
   id: 'pipeline',
@@ -74,8 +75,8 @@ export const pipelineMachine = setup({
               pausedBy: 'operator' as const,
               reason: event.reason,
             })),
-            { type: 'note', params: ({ event }) => note('paused', event) },
-            { type: 'effect', params: ({ event }) => record('PipelinePaused', event) },
+            { type: 'note', params: ({ event }) => lineOf('paused', event) },
+            { type: 'recordEvent', params: ({ event }) => record('PipelinePaused', event) },
             emit({ type: 'paused' }),
           ],
         },
@@ -87,8 +88,8 @@ export const pipelineMachine = setup({
           target: 'Running',
           actions: [
             assign(({ event }) => ({ resumedAt: event.at, reason: event.reason })),
-            { type: 'note', params: ({ event }) => note('resumed', event) },
-            { type: 'effect', params: ({ event }) => record('PipelineResumed', event) },
+            { type: 'note', params: ({ event }) => lineOf('resumed', event) },
+            { type: 'recordEvent', params: ({ event }) => record('PipelineResumed', event) },
             emit({ type: 'resumed' }),
           ],
         },

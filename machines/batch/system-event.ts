@@ -6,6 +6,7 @@
  *
  * Source: docs/batch-values.md §0, §15.
  */
+import { declareEffect, note } from '@sealwright/runtime/actions';
 import { setup } from 'xstate';
 import type { SYSTEM_EVENT_KINDS } from '../../contracts/batch/words.ts';
 import type { JobId, Millis } from '../ids.ts';
@@ -23,10 +24,8 @@ export interface SystemEventContext {
   readonly message: string;
 }
 
-/**
- * Effect of any machine of the batch service, in the step that causes the event, so that both are stored or neither.
- */
-export type RecordEffect = { readonly do: 'recordEvent' } & SystemEventContext;
+/** Records an event: asked for by any machine of the batch service in the step that causes it, so that both are stored or neither. */
+export const recordEvent = declareEffect('recordEvent', { types: {} as { input: SystemEventContext } });
 
 export const systemEventMachine = setup({
   types: {
@@ -34,7 +33,7 @@ export const systemEventMachine = setup({
     input: {} as SystemEventContext,
     events: {} as { readonly type: 'NOTHING'; readonly at: Millis },
   },
-  actions: { note: (_, _params: object) => {} },
+  actions: { note },
 }).createMachine({
   id: 'system-event',
   context: ({ input }) => input,

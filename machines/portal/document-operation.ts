@@ -14,6 +14,7 @@
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
 
+import { declareEffect, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { DocumentAction } from '../../contracts/portal/words.ts';
@@ -60,12 +61,6 @@ export interface DocumentOperationContext
   readonly endedAt: Millis | null;
 }
 
-export interface OperateDocumentsEffect extends DocumentBatch {
-  readonly do: 'operateDocuments';
-  /** The partition of the effect: organizations take turns. */
-  readonly organizationId: OrganizationId;
-}
-
 export type DocumentOperationMessage = { readonly at: Millis } & (
   | ({ readonly type: 'PROGRESS'; readonly next: DocumentBatch | null } & DocumentOperationCounts)
   | { readonly type: 'CANCEL' }
@@ -77,10 +72,17 @@ function summed(one: DocumentOperationCounts, other: DocumentOperationCounts): D
   return { done: one.done + other.done, skipped };
 }
 
+type BatchOfOrganization = DocumentBatch & { readonly organizationId: OrganizationId };
+
+/** Acts on the documents of one batch. Organizations take turns. */
+export const operateDocuments = declareEffect('operateDocuments', {
+  types: {} as { input: BatchOfOrganization; outcome: WithoutTime<DocumentOperationMessage> },
+  partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
+});
+
 const operate = {
-  type: 'effect',
-  params: ({ context }: { context: DocumentOperationContext }): OperateDocumentsEffect => ({
-    do: 'operateDocuments',
+  type: 'operateDocuments',
+  params: ({ context }: { context: DocumentOperationContext }): BatchOfOrganization => ({
     organizationId: context.organization.id,
     ...context.batch,
   }),
@@ -93,7 +95,7 @@ export const documentOperationMachine = setup({
     events: {} as DocumentOperationMessage,
   },
   actions: {
-    effect: (_, _effect: OperateDocumentsEffect) => {},
+    operateDocuments: operateDocuments.action,
     count: assign(({ context, event }) =>
       event.type === 'PROGRESS'
         ? { updatedAt: event.at, ...summed(context, event), ...(event.next && { batch: event.next }) }

@@ -35,6 +35,7 @@
  * Source: docs/decisions/0122-drafts.md, docs/decisions/0119-editor-in-other-applications.md.
  */
 
+import { declareEffect, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, not, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { CreatedDocument } from '../../contracts/portal/new-documents.ts';
@@ -88,25 +89,10 @@ export interface DraftContext extends DraftContent {
   readonly canceling?: readonly number[];
 }
 
-/** Cancels the documents that a refused attempt has made. */
-export interface CancelDraftDocumentsEffect {
-  readonly do: 'cancelDraftDocuments';
-  readonly attempt: number;
-  readonly by: Principal;
-}
-
 /** The attempt to send a draft that makes a document. */
 export interface DraftAttempt {
   readonly id: string;
   readonly attempt: number;
-}
-
-/** Effect of a new document: cancels it if the attempt that made it has ended. */
-export interface ConfirmDraftEffect {
-  readonly do: 'confirmDraft';
-  readonly draft: DraftAttempt;
-  readonly createdAt: Millis;
-  readonly by: Principal;
 }
 
 export type DraftMessage = { readonly at: Millis } & (
@@ -122,11 +108,19 @@ function otherCalls({ calls }: DraftContext, call: string, at: Millis): readonly
   return calls.filter((one) => one.id !== call && at - one.at < CALL_TIMEOUT_MS);
 }
 
+/** Cancels the documents that a refused attempt has made. */
+export const cancelDraftDocuments = declareEffect('cancelDraftDocuments', {
+  types: {} as {
+    input: { readonly attempt: number; readonly by: Principal };
+    outcome: WithoutTime<DraftMessage>;
+  },
+});
+
 export const draftMachine = setup({
   delays: { unsaved: UNSAVED_RETENTION_MS, sent: SENT_RETENTION_MS },
   types: { context: {} as DraftContext, input: {} as DraftContext, events: {} as DraftMessage },
   actions: {
-    effect: (_, _effect: CancelDraftDocumentsEffect) => {},
+    cancelDraftDocuments: cancelDraftDocuments.action,
     replace: assign(({ event }) =>
       event.type === 'REPLACE' ? { ...event.content, updateDate: event.at } : {},
     ),
@@ -195,9 +189,8 @@ export const draftMachine = setup({
             target: 'Saved',
             actions: [
               {
-                type: 'effect',
+                type: 'cancelDraftDocuments',
                 params: ({ context: { attempt = 0, createdBy } }) => ({
-                  do: 'cancelDraftDocuments',
                   attempt,
                   by: createdBy,
                 }),

@@ -15,6 +15,7 @@
 import { assign, setup } from 'xstate';
 import type { PhoneChannel } from '../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../ids.ts';
+import { notify } from './mail.ts';
 import type { MailRequest } from './portal-types.ts';
 
 /** Validity of a code, milliseconds. */
@@ -68,11 +69,6 @@ type FlowActionMessage = { readonly at: Millis } & (
   | { readonly type: 'FORGET' }
 );
 
-interface FlowActionEffect {
-  readonly do: 'notify';
-  readonly notices: readonly MailRequest[];
-}
-
 /** True while the newest code can be entered. */
 export function isCodeGood(context: FlowActionContext, at: Millis): boolean {
   const { expiresAt, wrong } = context;
@@ -108,8 +104,7 @@ const machine = setup({
     events: {} as FlowActionMessage,
   },
   actions: {
-    // The runtime reads the parameters; the function never runs.
-    effect: (_, _effect: FlowActionEffect) => {},
+    notify: notify.action,
   },
 });
 
@@ -142,9 +137,8 @@ export const flowActionMachine = machine.createMachine({
               sent: [...codesOfPeriod(context, event.at), event.at],
             })),
             {
-              type: 'effect',
+              type: 'notify',
               params: ({ context, event }) => ({
-                do: 'notify',
                 notices: [{ ...event.notice, codeGeneration: context.generation }],
               }),
             },

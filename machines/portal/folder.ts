@@ -14,6 +14,7 @@
  * Source: docs/portal-values.md §16; docs/decisions/0288-rights-on-folders.md.
  */
 
+import { declareEffect, note, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FolderId, Millis, OrganizationId } from '../ids.ts';
@@ -51,11 +52,6 @@ export interface FolderRemoval {
   readonly by: Principal;
 }
 
-export interface EmptyFolderEffect extends FolderRemoval {
-  readonly do: 'emptyFolder';
-  readonly organizationId: OrganizationId;
-}
-
 export type FolderMessage = { readonly at: Millis } & (
   | { readonly type: 'REPARENT'; readonly parentId: FolderId | null }
   | {
@@ -75,11 +71,19 @@ export type FolderMessage = { readonly at: Millis } & (
   | { readonly type: 'EMPTIED' }
 );
 
+/** Moves or deletes what is in the folder. */
+export const emptyFolder = declareEffect('emptyFolder', {
+  types: {} as {
+    input: FolderRemoval & { readonly organizationId: OrganizationId };
+    outcome: WithoutTime<FolderMessage>;
+  },
+});
+
 export const folderMachine = setup({
   types: { context: {} as FolderContext, input: {} as FolderContext, events: {} as FolderMessage },
   actions: {
-    effect: (_, _effect: EmptyFolderEffect) => {},
-    note: (_, _line: { readonly message: string; readonly data: object }) => {},
+    emptyFolder: emptyFolder.action,
+    note,
   },
 }).createMachine({
   id: 'folder',
@@ -110,9 +114,8 @@ export const folderMachine = setup({
               grants === undefined || (context.grants ?? []).length > 0 ? {} : { grants },
             ),
             {
-              type: 'effect',
+              type: 'emptyFolder',
               params: ({ context, event: { action, destination, by } }) => ({
-                do: 'emptyFolder' as const,
                 organizationId: context.organizationId,
                 action,
                 destination,

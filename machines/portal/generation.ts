@@ -23,6 +23,7 @@
  * Source: docs/portal-values.md §20.
  */
 
+import { declareEffect, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FieldType } from '../../contracts/portal/words.ts';
@@ -84,17 +85,20 @@ export interface GenerationContext extends GenerationInput {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export interface GenerateDocumentsEffect {
-  readonly do: 'generateDocuments';
-  /** The partition of the effect: organizations take turns. */
-  readonly organizationId: OrganizationId;
-}
-
 export type GenerationMessage = { readonly at: Millis } & (
   | { readonly type: 'MADE' | 'CANCEL' | 'STOPPED' }
   | { readonly type: 'ROWS_REFUSED'; readonly rows: readonly RefusedRow[] }
   | { readonly type: 'FAILED'; readonly code: string; readonly message: string }
 );
+
+/** Makes the documents. Organizations take turns. */
+export const generateDocuments = declareEffect('generateDocuments', {
+  types: {} as {
+    input: { readonly organizationId: OrganizationId };
+    outcome: WithoutTime<GenerationMessage>;
+  },
+  partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
+});
 
 export const generationMachine = setup({
   delays: { retention: GENERATION_RETENTION_MS },
@@ -104,7 +108,7 @@ export const generationMachine = setup({
     events: {} as GenerationMessage,
   },
   actions: {
-    effect: (_, _effect: GenerateDocumentsEffect) => {},
+    generateDocuments: generateDocuments.action,
     refuseRows: assign(({ context: { refused = [] }, event }) => {
       if (event.type !== 'ROWS_REFUSED') return {};
       const known = new Set(refused.map(({ row }) => row));
@@ -121,11 +125,8 @@ export const generationMachine = setup({
   states: {
     Making: {
       entry: {
-        type: 'effect',
-        params: ({ context }) => ({
-          do: 'generateDocuments' as const,
-          organizationId: context.organization.id,
-        }),
+        type: 'generateDocuments',
+        params: ({ context }) => ({ organizationId: context.organization.id }),
       },
       on: {
         ROWS_REFUSED: { actions: 'refuseRows' },

@@ -17,6 +17,7 @@
  *
  * Source: docs/decisions/0019-mails-and-webhooks.md; docs/portal-values.md §11; RFC 5321 §4.5.4.1 (pauses and when to give up).
  */
+import { declareEffect, note, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import { type Backoff, pauseAfter } from '../backoff.ts';
 import type { FlowActionId, Millis, OrganizationId, UserId } from '../ids.ts';
@@ -89,22 +90,30 @@ export type MailMessage = { readonly at: Millis } & (
   | { readonly type: 'SEND_NOW'; readonly by?: string }
 );
 
-/**
- * `lane`, a stored name, is the partition: mails of different organizations take turns, and codes, which a person waits for, go first.
- */
-export interface SendMailEffect {
-  readonly do: 'sendMail';
-  readonly lane: string;
-}
+/** Sends the mail. Mails of different organizations take turns, and codes, which a person waits for, go first. */
+export const sendMail = declareEffect('sendMail', {
+  types: {} as {
+    /** `lane`: a stored name. */
+    input: { readonly lane: string };
+    outcome: WithoutTime<MailMessage>;
+  },
+  partitioning: { atOnce: 8, perPartition: 6, partitionOf: ({ lane }) => lane },
+});
 
-/** Tells the documents of a mail what the relay answered. */
-export interface ReportMailEffect {
-  readonly do: 'reportMail';
+interface MailReport {
   readonly content: MailContent;
   readonly isDelivered: boolean;
   /** The relay's answer, or the error that prevented one. */
   readonly answer: string;
 }
+
+/** Tells the documents of a mail what the relay answered. */
+export const reportMail = declareEffect('reportMail', { types: {} as { input: MailReport } });
+
+/** Makes a mail of each notice of a document. */
+export const notify = declareEffect('notify', {
+  types: {} as { input: { readonly notices: readonly MailRequest[] } },
+});
 
 /** Pauses between attempts. */
 export const MAIL_BACKOFF: Backoff = { firstMs: 30_000, maxMs: 3_600_000 };
@@ -139,8 +148,9 @@ function laneOf({ content, organizationId }: MailContext): string {
 const machine = setup({
   types: { context: {} as MailContext, input: {} as MailInput, events: {} as MailMessage },
   actions: {
-    effect: (_, _effect: SendMailEffect | ReportMailEffect) => {},
-    note: (_, _line: { readonly message: string }) => {},
+    sendMail: sendMail.action,
+    reportMail: reportMail.action,
+    note,
     fail: assign(({ context, event }) =>
       event.type === 'REFUSED' || event.type === 'DELAYED'
         ? {
@@ -170,9 +180,8 @@ const noteFailure = {
 } as const;
 
 const report = {
-  type: 'effect',
-  params: ({ context, event }: { context: MailContext; event: MailMessage }): ReportMailEffect => ({
-    do: 'reportMail',
+  type: 'reportMail',
+  params: ({ context, event }: { context: MailContext; event: MailMessage }): MailReport => ({
     content: context.content,
     isDelivered: event.type === 'SENT',
     answer: event.type === 'SENT' ? event.reply : 'message' in event ? event.message : '',
@@ -209,11 +218,8 @@ export const mailMachine = machine.createMachine({
   states: {
     Queued: {
       entry: {
-        type: 'effect',
-        params: ({ context }): SendMailEffect => ({
-          do: 'sendMail',
-          lane: laneOf(context),
-        }),
+        type: 'sendMail',
+        params: ({ context }) => ({ lane: laneOf(context) }),
       },
       on: {
         SENT: {

@@ -311,7 +311,7 @@ export const portalUserMachine = recordMachine<UserContext, UserMessage>({
   state: 'Known',
   context: (input) => input,
   created: 'Registered.',
-  tells: endLines,
+  tells: { kind: 'organization', messages: endLines },
   changes: {
     DESCRIBE: (user, { profile, subject, at }) => {
       const isSameAddress = profile.email.toLowerCase() === user.email.toLowerCase();

@@ -13,6 +13,7 @@
  *
  * Source: docs/portal-values.md §18.
  */
+import { declareEffect, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { Millis } from '../ids.ts';
 import type { BlobRef } from './portal-types.ts';
@@ -38,14 +39,16 @@ export interface ReportContext extends ReportRange {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export interface MakeReportEffect extends ReportRange {
-  readonly do: 'makeReport';
-}
-
 export type ReportMessage = { readonly at: Millis } & (
   | { readonly type: 'MADE'; readonly blob: BlobRef; readonly rows: number }
   | { readonly type: 'FAILED'; readonly code: string; readonly message: string }
 );
+
+/** Makes the file. One report at a time. */
+export const makeReport = declareEffect('makeReport', {
+  types: {} as { input: ReportRange; outcome: WithoutTime<ReportMessage> },
+  partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },
+});
 
 export const reportMachine = setup({
   delays: { abandoned: ABANDONED_MESSAGE, retention: REPORT_RETENTION_MS },
@@ -54,7 +57,7 @@ export const reportMachine = setup({
     input: {} as ReportRange & { readonly createdAt: Millis },
     events: {} as ReportMessage,
   },
-  actions: { effect: (_, _effect: MakeReportEffect) => {} },
+  actions: { makeReport: makeReport.action },
 }).createMachine({
   id: 'report',
   context: ({ input }) => ({ ...input, blob: null, rows: 0, error: null }),
@@ -62,8 +65,8 @@ export const reportMachine = setup({
   states: {
     Making: {
       entry: {
-        type: 'effect',
-        params: ({ context: { from, to } }) => ({ do: 'makeReport' as const, from, to }),
+        type: 'makeReport',
+        params: ({ context: { from, to } }) => ({ from, to }),
       },
       on: {
         MADE: {

@@ -4,7 +4,9 @@
  *
  * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
  */
+import { declareEffect } from '@sealwright/runtime/actions';
 import {
+  type AttemptedMessage,
   type DeliveryQueueContext,
   type DeliveryQueueInput,
   deliveryQueueMachine,
@@ -23,22 +25,22 @@ interface DocumentDeliveries {
 export type WebhookQueueInput = DeliveryQueueInput & DocumentDeliveries;
 export type WebhookQueueContext = DeliveryQueueContext & DocumentDeliveries;
 
-/** Its partition is the webhook: calls of different webhooks take turns. */
-export interface CallWebhookEffect {
-  readonly do: 'callWebhook';
+export interface WebhookCall {
   readonly organizationId: OrganizationId;
   readonly webhookId: WebhookId;
   /** One of the queue's deliveries. */
   readonly deliveryId: string;
 }
 
-export const webhookDeliveryMachine = deliveryQueueMachine<WebhookQueueContext>({
+/** Calls the webhook of the delivery that is next in its queue. A receiver that does not answer takes no more than its share. */
+export const callWebhook = declareEffect('callWebhook', {
+  types: {} as { input: WebhookCall; outcome: AttemptedMessage },
+  partitioning: { atOnce: 64, perPartition: 8, partitionOf: ({ webhookId }) => webhookId },
+});
+
+export const webhookDeliveryMachine = deliveryQueueMachine<WebhookQueueContext, WebhookCall>({
   id: 'webhook-lane',
   retention: DELIVERY_RETENTION,
-  call: ({ organizationId, webhookId }, deliveryId): CallWebhookEffect => ({
-    do: 'callWebhook',
-    organizationId,
-    webhookId,
-    deliveryId,
-  }),
+  call: callWebhook,
+  callOf: ({ organizationId, webhookId }, deliveryId) => ({ organizationId, webhookId, deliveryId }),
 });

@@ -1,6 +1,6 @@
 /** Definitions of actors, and the types of their messages, inputs, states and answers. */
 import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom, OutputFrom, StateValueFrom } from 'xstate';
-import type { ActorDefinition, ActorView, HandledEffect, WithoutTime } from './definition.ts';
+import type { ActorDefinition, ActorView, NamedEffect, WithoutTime } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { assertDefinition, takes } from './machine-shape.ts';
 import type { ActorAddress } from './ports.ts';
@@ -106,7 +106,7 @@ export function defineActor<
   kind: string,
   definition: Rules<Machine> & {
     readonly machine: Machine;
-    readonly effects?: readonly HandledEffect<WithoutTime<EventFrom<Machine>> | null>[];
+    readonly effects?: readonly NamedEffect<WithoutTime<EventFrom<Machine>> | null>[];
     readonly answers?: AnswersOf<Machine, Values>;
   },
 ): Actor<Machine, AnswersOf<Machine, Values>>;

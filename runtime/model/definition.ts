@@ -37,12 +37,10 @@ export interface CommittedActor<Context = unknown> extends ActorView<Context> {
  * One kind of actor. `rows`, `names` and `counters` are pure functions of the actor; each step stores the difference
  * between their results before and after it.
  *
- * The runtime knows five actions of a machine:
- * - `{ type: 'effect', params: { do, … } }`  stores an effect with the state (`do: 'tell'` with `to` and `event` is
- *   built in: a message to another actor, consumed there once);
- * - `{ type: 'note', params: { message } }`  writes a journal line; with `state`, for an intermediate state;
- * - `{ type: 'dropEffects' }`                drops this actor's pending effects;
- * - XState's `emit`                          gives an event to observers of committed steps; it is not stored;
+ * Besides those that change the context, the runtime knows these actions of a machine:
+ * - the `action` of an effect and those that `tell` makes, which store it with the state;
+ * - `note` and `dropEffects`;
+ * - XState's `emit`, which gives an event to observers of committed steps, and is not stored;
  * - XState's own delayed transitions (`after`), which become stored deadlines.
  */
 // biome-ignore lint/suspicious/noExplicitAny: lists of definitions hold kinds of all contexts.
@@ -86,16 +84,23 @@ export interface ActorDefinition<Context = any> {
    * Messages of other actors have ids. They are stored with each step. Whole number from 1 to 10,000. @default 32
    */
   readonly idWindow?: number;
-  /** Effects that the machine asks for by their `action`. @default none: the handlers are given to the runtime */
-  readonly effects?: readonly HandledEffect<unknown>[];
+  /** Effects that the machine asks for by their `action`. @default none */
+  readonly effects?: readonly NamedEffect<unknown>[];
 }
 
-/** An effect as the runtime needs it; `defineEffect` makes one. */
-export interface HandledEffect<Outcome> {
+/** An effect of actors: `declareEffect` makes one, or `defineEffect` with its handler. */
+export interface NamedEffect<Outcome> {
   readonly name: string;
-  readonly handler: EffectHandler;
+  readonly partitioning: EffectPartitioning | undefined;
+  /** Absent: it is among the `handlers` of the runtime. */
+  readonly handler?: EffectHandler;
   /** For types alone. */
   readonly outcome?: Outcome;
+}
+
+/** An effect with its handler. */
+export interface HandledEffect<Outcome> extends NamedEffect<Outcome> {
+  readonly handler: EffectHandler;
 }
 
 /** Returns the context of a stored actor of this kind; undefined for an actor of another kind. */

@@ -66,7 +66,8 @@ function assertMembers(definition: ActorDefinition): void {
       refuse(`\`${member}\` is no function.`);
   if (!Array.isArray(effects ?? [])) refuse('`effects` is no list.');
   for (const effect of effects ?? []) {
-    if (effect?.handler === undefined) refuse('`effects` holds what `defineEffect` did not make.');
+    if (typeof effect !== 'object' || typeof effect?.name !== 'string')
+      refuse('`effects` holds what neither `defineEffect` nor `declareEffect` made.');
     if (effect.name === SEND_EFFECT) refuse(`the effect "${effect.name}" is built in.`);
   }
 }
@@ -78,9 +79,6 @@ const INSTEAD: { readonly [type: string]: string } = {
   'xstate.sendTo': 'sends to a reference (sendTo, sendParent, forwardTo); use an action made by `tell`',
   'xstate.log': 'logs; use the action `note`, or log in the handler of an effect',
 };
-
-/** Actions that the runtime knows by their names. */
-const KNOWN_ACTIONS = ['effect', 'note', 'dropEffects'];
 
 /** No implementation of a machine is looked up in its prototype. */
 function own<Value>(table: object, name: string): Value | undefined {
@@ -177,7 +175,6 @@ function assertAction({ definition, refuse }: Check, action: Reference): void {
       refuse(`asks for the effect "${mark.effect}", which is not in \`effects\` of the definition`);
     return;
   }
-  if (name !== undefined && KNOWN_ACTIONS.includes(name)) return;
   if (found === undefined) refuse(`names the action "${name}", which the machine does not have`);
   else if (found.resolve === undefined)
     refuse(

@@ -20,7 +20,13 @@ export type Request =
       readonly effect: StoredEffect['effect'];
       readonly totalMs?: Millis | undefined;
     }
-  | { readonly kind: 'note'; readonly message: string; readonly data: JournalData | undefined }
+  /** `state`: an intermediate state of the transition; absent: the state that the step ends in. */
+  | {
+      readonly kind: 'note';
+      readonly message: string;
+      readonly data: JournalData | undefined;
+      readonly state: string | undefined;
+    }
   | { readonly kind: 'drop-effects' };
 
 const REQUEST = Symbol.for('@sealwright/runtime:request');

@@ -40,7 +40,13 @@ delay.enable();
 
 const faults = Faults.parseDeclared(setup.faults);
 const store = openShardStore(shared, faults);
-const partitions = setup.effects.map((name) => [name, shardModule.partitions[name] ?? null] as const);
+const declared = shardModule.definitions.flatMap(({ effects = [] }) => effects);
+const partitions = new Map(
+  setup.effects.map((name) => {
+    const partitioning = declared.find((effect) => effect.name === name)?.partitioning;
+    return [name, partitioning === undefined ? null : partitioning.partitionOf] as const;
+  }),
+);
 await warmUp(store);
 
 let host: Host | undefined;
@@ -80,7 +86,7 @@ function hostOf(shard: number): Host {
     faults,
     supervisor: new Supervisor(setup.restarts),
     definitions,
-    effects: new Map(partitions),
+    effects: partitions,
     cached: setup.cached,
     committed: () => {},
     computing: (actor) => {

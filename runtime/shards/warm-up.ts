@@ -8,6 +8,7 @@ import { Host } from '../host/host.ts';
 import { Supervisor } from '../host/supervisor.ts';
 import { systemClock } from '../model/clock.ts';
 import type { ActorDefinition } from '../model/definition.ts';
+import { declareEffect, note } from '../model/effects.ts';
 import { Faults } from '../model/faults.ts';
 import { systemIds } from '../model/ids.ts';
 import type { ActorStore } from '../model/ports.ts';
@@ -21,8 +22,8 @@ const exercise: ActorDefinition = {
   machine: setup({
     types: { context: {} as { readonly turns: number } },
     actions: {
-      effect: (_, _effect: { readonly do: string }) => {},
-      note: (_, _line: { readonly message: string }) => {},
+      exercise: declareEffect('exercise').action,
+      note,
       turn: assign({ turns: ({ context }) => context.turns + 1 }),
     },
   }).createMachine({
@@ -36,7 +37,7 @@ const exercise: ActorDefinition = {
             actions: [
               'turn',
               { type: 'note', params: { message: 'Moves.' } },
-              { type: 'effect', params: { do: 'exercise' } },
+              { type: 'exercise', params: undefined },
             ],
           },
         },

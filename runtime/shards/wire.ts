@@ -20,7 +20,6 @@ import type {
   Json,
   LogProperties,
   SharedStore,
-  StoredEffect,
 } from '../model/ports.ts';
 import type { DeadLetterValue } from '../step/dead-letters.ts';
 
@@ -72,8 +71,6 @@ export function failureOf({ code, message, retryable, retryAfter }: PlainFailure
 /** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
 export interface ShardModule {
   readonly definitions: readonly ActorDefinition[];
-  /** Functions for the partitions of effects, the same as in the handlers' `partitioning`. */
-  readonly partitions: { readonly [effect: string]: (effect: StoredEffect['effect']) => string };
 }
 
 export interface ShardSetup {

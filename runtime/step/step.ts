@@ -15,7 +15,6 @@ import {
   type ActorAddress,
   type ActorEvent,
   type EffectKey,
-  type JournalData,
   type JournalLine,
   type Json,
   MAX_CONSUMED_IDS,
@@ -24,7 +23,7 @@ import {
   type StoredActor,
   type StoredEffect,
 } from '../model/ports.ts';
-import { END, markOf } from '../model/requests.ts';
+import { END, markOf, type Request } from '../model/requests.ts';
 import { type TraceContext, withTrace } from '../model/tracing.ts';
 import {
   type CollectedAction,
@@ -115,19 +114,7 @@ export function checkedMessage(effect: StoredEffect['effect']): ReturnType<typeo
 
 /** Parses the actions that XState returns. An unknown action is a fault of the machine. */
 type RequestedAction =
-  | {
-      readonly kind: 'effect';
-      readonly effect: StoredEffect['effect'];
-      readonly totalMs?: Millis | undefined;
-    }
-  /** `state`: an intermediate state of the transition; absent: the state that the step ends in. */
-  | {
-      readonly kind: 'note';
-      readonly message: string;
-      readonly state?: string | undefined;
-      readonly data: JournalData | undefined;
-    }
-  | { readonly kind: 'drop-effects' }
+  | Request
   /** `name`: undefined for an event that cannot be canceled. */
   | {
       readonly kind: 'arm';
@@ -140,7 +127,6 @@ type RequestedAction =
   | { readonly kind: 'nothing' };
 
 const NOTHING: RequestedAction = { kind: 'nothing' };
-const DROP_EFFECTS: RequestedAction = { kind: 'drop-effects' };
 
 interface Delayed {
   readonly id?: unknown;
@@ -154,12 +140,6 @@ function readAction({ type, params, exec }: CollectedAction): RequestedAction {
   const mark = markOf(exec);
   if (mark !== undefined) return mark.request(params);
   switch (type) {
-    case 'effect':
-      return { kind: 'effect', effect: readEffect(params) };
-    case 'note':
-      return readNote(params);
-    case 'dropEffects':
-      return DROP_EFFECTS;
     case 'xstate.raise':
       return readRaise(params as Delayed);
     case 'xstate.cancel':
@@ -169,30 +149,9 @@ function readAction({ type, params, exec }: CollectedAction): RequestedAction {
     default:
       throw new Fatal(
         'step.unknown-action',
-        `The machine asked for "${type}"; only effect, note, dropEffects, emitted events and delayed transitions are possible.`,
+        `The machine asked for "${type}"; only the actions of effects, tell, note, dropEffects, emitted events and delayed transitions are possible.`,
       );
   }
-}
-
-function readEffect(params: unknown): StoredEffect['effect'] {
-  const effect = params as { readonly do?: unknown } | null | undefined;
-  if (typeof effect?.do !== 'string') throw malformed('effect', 'its params need a text `do`');
-  return effect as StoredEffect['effect'];
-}
-
-function readNote(params: unknown): RequestedAction {
-  const note = params as
-    | { readonly message?: unknown; readonly state?: unknown; readonly data?: unknown }
-    | null
-    | undefined;
-  if (typeof note?.message !== 'string') throw malformed('note', 'its params need a text `message`');
-  const { message, state, data } = note;
-  return {
-    kind: 'note',
-    message,
-    state: typeof state === 'string' ? state : undefined,
-    data: typeof data === 'object' && data !== null ? (data as JournalData) : undefined,
-  };
 }
 
 /** An undelayed raise was consumed inside the transition; a delayed one becomes a stored deadline. */

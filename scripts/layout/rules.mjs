@@ -5,7 +5,8 @@
 
 /**
  * Zones by name. `owns` decides which zone a file belongs to (first match wins); `enteredBy` lists the files that
- * other zones may import, as patterns; `imports` names the zones it may import from ('types' = `import type` only);
+ * other zones may import, as patterns; `imports` names the zones it may import from ('types' = `import type` only, a pattern = those
+ * files);
  * `packages` are the npm packages it may use; `builtins` false forbids node: modules; `ownTime` lets it ask the machine
  * for time and randomness.
  */
@@ -21,14 +22,17 @@ export const ZONES = {
   machines: {
     owns: /^machines\//,
     enteredBy: [/^machines\/.+\.ts$/],
-    imports: { contracts: 'all' },
+    // The actions that ask the runtime for something; they are pure.
+    imports: { contracts: 'all', runtime: /^runtime\/actions\.ts$/ },
     packages: ['xstate'],
     builtins: false,
   },
   runtime: {
     owns: /^runtime\//,
     // `core.ts`: what threads without actors need of `index.ts`.
-    enteredBy: [/^runtime\/(index|core|copy|history|inspect|lmdb|postgres|postgres-parts|shards)\.ts$/],
+    enteredBy: [
+      /^runtime\/(index|actions|core|copy|history|inspect|lmdb|postgres|postgres-parts|shards)\.ts$/,
+    ],
     imports: {},
     packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache', '@opentelemetry/api'],
     builtins: true,

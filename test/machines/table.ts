@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { type AnyStateMachine, getInitialSnapshot, transition } from 'xstate';
+import { markOf } from '#runtime/model/requests.js';
 
 export interface TableRow {
   readonly from: string;
@@ -63,10 +64,11 @@ export function attempt(
 ): Outcome {
   const snapshot = machine.resolveState({ value: from, context });
   const [next, executed] = transition(machine, snapshot, event as never);
-  const actions: readonly { readonly type: string; readonly params: unknown }[] = executed as never;
-  const effects = actions
-    .filter((action) => action.type === 'effect')
-    .map((action) => (action.params as { do: string }).do);
+  const actions: readonly { readonly params: unknown; readonly exec: unknown }[] = executed as never;
+  const effects = actions.flatMap(({ params, exec }) => {
+    const request = markOf(exec)?.request(params);
+    return request?.kind === 'effect' ? [String(request.effect.do)] : [];
+  });
   const after = next.context as object;
   return {
     to: next.value as string,

@@ -1,4 +1,5 @@
 /** The tamper-evident history: hash chains, checkpoints, proofs, and what an offline edit of the store leads to. */
+
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import {
   type ActorAddress,
@@ -8,6 +9,7 @@ import {
   nextStep,
   type StoredActor,
 } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import {
   CHECKPOINTS_VIEW,
   type Checkpoint,
@@ -39,7 +41,7 @@ const definition: ActorDefinition = {
   version: 1,
   machine: setup({
     types: { context: {} as { turns: number } },
-    actions: { note: (_, _params: object) => {} },
+    actions: { note },
   }).createMachine({
     id: 'thing',
     context: { turns: 0 },

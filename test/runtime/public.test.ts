@@ -8,6 +8,7 @@ import {
   type Clock,
   type CreateOptions,
   createRuntime,
+  declareEffect,
   defineActor,
   defineEffect,
   Fatal,
@@ -1071,7 +1072,7 @@ const REFUSED: readonly (readonly [name: string, define: () => unknown, message:
   [
     'an action among the effects',
     () => defineActor('k', { version, effects: [pay.action as never], machine: plain.createMachine({}) }),
-    /^k: `effects` holds what `defineEffect` did not make\.$/,
+    /^k: `effects` holds what neither `defineEffect` nor `declareEffect` made\.$/,
   ],
   [
     'effects that are no list',
@@ -1570,4 +1571,59 @@ test('a dry run of new definitions names what would fail in a store, and writes 
     ),
   );
   t.true(before.equals(bytes()), 'nothing was written');
+});
+
+const ring = declareEffect('ring', {
+  types: {} as { input: { readonly times: number }; outcome: { type: 'RUNG'; times: number } },
+  partitioning: { atOnce: 1, perPartition: 1, partitionOf: ({ times }) => String(times) },
+});
+
+const doorbell = defineActor('doorbell', {
+  version: 1,
+  effects: [ring],
+  machine: setup({
+    types: {} as { context: { rung: number }; events: { type: 'PRESS' } | { type: 'RUNG'; times: number } },
+    actions: {
+      ring: ring.action,
+      count: assign({ rung: ({ event }) => (event.type === 'RUNG' ? event.times : 0) }),
+    },
+  }).createMachine({
+    context: { rung: 0 },
+    initial: 'quiet',
+    states: {
+      quiet: { on: { PRESS: { target: 'ringing', actions: { type: 'ring', params: { times: 3 } } } } },
+      ringing: { on: { RUNG: { target: 'quiet', actions: 'count' } } },
+    },
+  }),
+});
+
+test('a declared effect is carried out by the handler that the program gives, in its partition', async (t) => {
+  const keys: string[] = [];
+  const { runtime, advance } = await testRuntime([doorbell], {
+    handlers: [
+      ring.handledBy({
+        tries: 2,
+        async run({ times }, { key, failures }) {
+          keys.push(key);
+          if (failures === 0) throw new Error('The battery is weak.');
+          return { type: 'RUNG', times };
+        },
+      }),
+    ],
+  });
+  await runtime.create(doorbell, 'd1');
+  await runtime.send(doorbell, 'd1', { type: 'PRESS' });
+  const { items } = await runtime.effects();
+  t.like(items, [{ effect: { do: 'ring', times: 3 } }]);
+  await advance(2000);
+  t.like(await runtime.read(doorbell, 'd1'), { state: 'quiet', context: { rung: 3 } });
+  t.is(new Set(keys).size, 1);
+  t.is(keys.length, 2);
+});
+
+test('a declared effect without a handler refuses the start, and names its actor', async (t) => {
+  await t.throwsAsync(testRuntime([doorbell]), {
+    code: 'effect.unhandled',
+    message: 'doorbell: the effect "ring" has no handler. Give `createRuntime` one in `handlers`.',
+  });
 });

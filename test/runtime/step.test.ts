@@ -4,6 +4,7 @@
  */
 
 import { assertStorable, firstStep, nextStep } from '@sealwright/runtime';
+import { declareEffect, dropEffects, note } from '@sealwright/runtime/actions';
 import { lineHash } from '@sealwright/runtime/history';
 import test from 'ava';
 import {
@@ -22,6 +23,7 @@ import {
 import type { ActorDefinition } from '#runtime/model/definition.js';
 import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '#runtime/model/ports.js';
 import { stepOfText, stepText } from '#runtime/store/lmdb/lmdb-tables.js';
+import { anyEffect } from './any-effect.ts';
 
 interface Context {
   readonly size: number;
@@ -49,7 +51,7 @@ type Event =
 
 const machine = setup({
   types: { context: {} as Context, input: {} as Context, events: {} as Event },
-  actions: { effect: (_, _params: object) => {}, note: (_, _params: object) => {}, dropEffects: () => {} },
+  actions: { effect: anyEffect, note, dropEffects },
   guards: { small: ({ context }) => context.size < 3 },
 }).createMachine({
   id: 'job',
@@ -333,7 +335,7 @@ test('internal events of XState are refused', (t) => {
 test('a value that cannot be stored is refused with its path', (t) => {
   const bad = setup({
     types: { events: {} as { type: string } },
-    actions: { effect: (_, _params: unknown) => {}, note: (_, _params: unknown) => {}, custom: () => {} },
+    actions: { work: declareEffect('work').action, note, custom: () => {} },
     actors: { child: machine },
     delays: { endless: () => Number.POSITIVE_INFINITY },
   }).createMachine({
@@ -345,8 +347,8 @@ test('a value that cannot be stored is refused with its path', (t) => {
           INLINE: { actions: () => {} },
           SEND: { actions: sendTo('someone', { type: 'x' }) },
           SPAWN: { actions: spawnChild('child', { input: { size: 1, path: '' } }) },
-          EFFECT: { actions: { type: 'effect', params: { what: 1 } } },
-          NOTE: { actions: { type: 'note', params: {} } },
+          EFFECT: { actions: { type: 'work', params: { do: 'other' } as never } },
+          NOTE: { actions: { type: 'note', params: {} as never } },
           ENDLESS: { actions: raise({ type: 'x' }, { delay: 'endless' }) },
         },
       },
@@ -416,7 +418,7 @@ test('a step rethrows the error of its machine', (t) => {
 test('guards read states, and enqueued actions are collected', (t) => {
   const rich = setup({
     types: { events: {} as { type: 'GO' | 'SEE' } },
-    actions: { note: (_, _params: object) => {} },
+    actions: { note },
     guards: { inB: stateIn('b'), notB: not('inB'), both: and(['inB', 'inB']) },
   }).createMachine({
     initial: 'a',
@@ -471,8 +473,8 @@ const keeper: ActorDefinition = {
   machine: setup({
     types: { context: {} as { what: unknown }, events: {} as { type: string; at: number; what?: unknown } },
     actions: {
-      effect: (_, _params: object) => {},
-      note: (_, _params: object) => {},
+      effect: anyEffect,
+      note,
       keep: assign({ what: ({ event }) => event.what }),
     },
   }).createMachine({
@@ -486,7 +488,7 @@ const keeper: ActorDefinition = {
           NOTE: {
             actions: {
               type: 'note',
-              params: ({ event }) => ({ message: 'Noted.', data: { what: event.what } }),
+              params: ({ event }) => ({ message: 'Noted.', data: { what: event.what } }) as never,
             },
           },
           EMIT: { actions: emit(({ event }) => ({ type: 'DONE', what: event.what })) },

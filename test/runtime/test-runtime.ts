@@ -11,9 +11,11 @@ import {
   type RuntimeOptions,
   type Step,
 } from '@sealwright/runtime';
+import { dropEffects, note } from '@sealwright/runtime/actions';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
 import { reached } from '../project/waiting.ts';
+import { anyEffect } from './any-effect.ts';
 
 export interface TallyContext {
   readonly count: number;
@@ -35,9 +37,9 @@ type TallyEvent = {
 export const tallyMachine = setup({
   types: { context: {} as TallyContext, events: {} as TallyEvent },
   actions: {
-    effect: (_, _params: object) => {},
-    note: (_, _params: object) => {},
-    dropEffects: () => {},
+    effect: anyEffect,
+    note,
+    dropEffects,
     hear: assign({
       heard: ({ context, event }) => [...context.heard, event.what ?? event.type].slice(-50),
       count: ({ context }) => context.count + 1,

@@ -4,7 +4,8 @@
  */
 
 import { Fatal, Retryable } from '@sealwright/runtime';
-import type { JobEffect, RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
+import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
+import { cancelRemote, type DispatchInput, dispatch } from '../../../machines/batch/job-effects.ts';
 import { inputContentType } from '../../shared/files/signing-format.ts';
 import { finalErrors } from '../../shared/final-errors.ts';
 import { stampedInput, withOriginal } from '../objects/originals.ts';
@@ -12,17 +13,14 @@ import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote
 import { unreachable } from '../remote/upload-retries.ts';
 import {
   interrupted,
-  type JobHandler,
   type JobHandlerDependencies,
+  type JobMessageContent,
   jobFailed,
   messageOf,
-  NO_MESSAGE,
   NO_TIME_LIMIT,
   waitsForInput,
   whileWritable,
 } from './effect-handler.ts';
-
-type DispatchEffect = Extract<JobEffect, { readonly do: 'dispatch' }>;
 
 /** Statuses of documents that can still be signed or are signed. Source: docs/decisions/0049-remote-portal-outages.md. */
 const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Concluded']);
@@ -31,13 +29,12 @@ const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Co
  * Waits until Processing is durable: after a power cut, a job back in the queue would create its document a second
  * time.
  */
-export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandler<'dispatch'> {
+export function dispatchHandler(dependencies: JobHandlerDependencies) {
   const { pool, remote, storage } = dependencies;
-  return {
-    after: 'durable',
-    timeLimitMs: NO_TIME_LIMIT,
+  return dispatch.handledBy({
+    timeoutMs: NO_TIME_LIMIT,
     // A second attempt could create the document a second time.
-    run: finalErrors(async (effect: DispatchEffect, attempt) => {
+    run: finalErrors(async (effect: DispatchInput, attempt): Promise<JobMessageContent> => {
       const { portal, profile } = remote.profileOf(effect.profileName);
       const read = await whileWritable(storage, attempt, async () =>
         withOriginal(effect.originalPath, dependencies, async (originalPath) => {
@@ -63,20 +60,20 @@ export function dispatchHandler(dependencies: JobHandlerDependencies): JobHandle
         format: effect.format,
         participant: profile.participant,
       };
-      const dispatch = async () => {
+      const create = async () => {
         const { existing } = effect;
         if (existing && (await canAttach(portal, existing, input)))
           return { documentId: existing.documentId, attachedTo: existing.jobId };
         const uploadId = await portal.upload({ path, length: input.length }, document);
-        return { documentId: await create(portal, uploadId, document) };
+        return { documentId: await created(portal, uploadId, document) };
       };
-      const dispatched = await remote.uploads.run(attempt.actor.id, dispatch, attempt.signal);
+      const dispatched = await remote.uploads.run(attempt.actor.id, create, attempt.signal);
       if (dispatched.attachedTo === undefined) remote.dispatched(effect.profileName);
       return { type: 'DISPATCHED', input, ...dispatched };
     }),
     failed: jobFailed,
     interrupted,
-  };
+  });
 }
 
 /**
@@ -98,7 +95,7 @@ async function canAttach(
 }
 
 /** Retries only when the request was not sent: a second request could create the document twice. */
-async function create(portal: RemotePortal, uploadId: string, document: RemoteDocument): Promise<string> {
+async function created(portal: RemotePortal, uploadId: string, document: RemoteDocument): Promise<string> {
   try {
     return await portal.create(uploadId, document);
   } catch (error) {
@@ -116,11 +113,10 @@ const TIME_LIMIT_MS = 30 * 60_000;
  * Runs after the cancellation is durable. A document that cannot be canceled stays open on the portal; a system
  * event records that. Source: docs/batch-values.md §0.
  */
-export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): JobHandler<'cancelRemote'> {
-  return {
-    after: 'durable',
+export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies) {
+  return cancelRemote.handledBy({
     tries: MAX_TRIES,
-    timeLimitMs: TIME_LIMIT_MS,
+    timeoutMs: TIME_LIMIT_MS,
     async run(effect) {
       const { portal } = remote;
       if (portal === undefined)
@@ -132,7 +128,7 @@ export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): Jo
         if (error.transient) throw new Retryable(error.code, error.message, error.retryAfter);
         throw new Fatal(error.code, error.message);
       }
-      return NO_MESSAGE;
+      return null;
     },
     failed(effect, { message: reason }) {
       log.warn('A remote document could not be canceled and stays open on the portal.', {
@@ -145,5 +141,5 @@ export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): Jo
         message: `${text} Cancel it on the portal if nobody is to sign it.`,
       };
     },
-  };
+  });
 }

@@ -1,15 +1,9 @@
 /** Dependencies and types of the handlers of a job's effects, and the conversion of failures to messages. */
 
-import {
-  type Clock,
-  type EffectAttempt,
-  type EffectContext,
-  type EffectHandler,
-  Fatal,
-  type Log,
-  Retryable,
-} from '@sealwright/runtime';
-import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
+import { type Clock, type EffectAttempt, Fatal, type Log, Retryable } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
+import type { JobMessage } from '../../../machines/batch/job-context.ts';
+import type { SignInput } from '../../../machines/batch/job-effects.ts';
 import { describeDiskError, INPUT_CHANGED, isStorageCode } from '../../pool/disk-errors.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
@@ -45,7 +39,6 @@ export interface JobHandlerDependencies {
   readonly originals?: BucketOriginals | undefined;
   /** `Storage:OutputCollision`. */
   readonly outputCollision: 'suffix' | 'fail';
-  readonly enqueueWebhooks: JobHandler<'enqueueWebhooks'>;
   /** Decrypts the passwords of uploads. */
   readonly secrets?: SecretBox | undefined;
 }
@@ -62,34 +55,14 @@ export function passwordOf(
   return { password: secrets.decrypt(sealedPassword, PASSWORD_PLACE) };
 }
 
-type EffectNamed<Name extends JobEffect['do']> = Extract<JobEffect, { readonly do: Name }>;
-
-type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 /** A message to a job; the host adds the time. */
 export type JobMessageContent = WithoutTime<JobMessage>;
-
-/** Result of an effect that sends no message to the job. */
-export const NO_MESSAGE = { type: 'NOTHING' } as const;
 
 /**
  * Time limit of effects that wait for space, for the pool or for a remote portal, each with a limit of its own, of up to
  * a year: another attempt beside one in progress would publish or upload twice.
  */
 export const NO_TIME_LIMIT = Number.POSITIVE_INFINITY;
-
-/** Handler of one kind of effect of a job. */
-export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
-  run(
-    effect: EffectNamed<Name>,
-    attempt: EffectAttempt,
-    context: EffectContext,
-  ): Promise<JobMessageContent | typeof NO_MESSAGE>;
-  failed?(
-    effect: EffectNamed<Name>,
-    failure: { readonly code: string; readonly message: string },
-  ): JobMessageContent;
-  interrupted?(): JobMessageContent;
-}
 
 /**
  * Returns the result of the pool; throws its failure, which is final, except that of a task that did not begin while
@@ -107,11 +80,7 @@ const MAX_INPUT_CHANGES = 50;
 /** The message of a job whose file is still being written; undefined for any other failure. */
 export async function waitsForInput(
   { code, message }: { readonly code: string; readonly message: string },
-  {
-    originalPath,
-    seen,
-    inputChanges = 0,
-  }: Pick<EffectNamed<'sign'>, 'originalPath' | 'seen' | 'inputChanges'>,
+  { originalPath, seen, inputChanges = 0 }: Pick<SignInput, 'originalPath' | 'seen' | 'inputChanges'>,
 ): Promise<JobMessageContent | undefined> {
   if (code !== INPUT_CHANGED || seen === undefined || inputChanges >= MAX_INPUT_CHANGES) return undefined;
   const now = await stampOfOriginal(originalPath, {});

@@ -7,8 +7,18 @@
  */
 
 import { dirname, join } from 'node:path';
-import { describeFailure, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
-import type { JobEffect, Release } from '../../../machines/batch/job-context.ts';
+import {
+  describeFailure,
+  type EffectAttempt,
+  type EffectRun,
+  Fatal,
+  type HandledEffect,
+  isRetryable,
+  Retryable,
+} from '@sealwright/runtime';
+import type { Release } from '../../../machines/batch/job-context.ts';
+import * as effects from '../../../machines/batch/job-effects.ts';
+import { recordEvent } from '../../../machines/batch/system-event.ts';
 import { INPUT_BUSY, isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
@@ -22,12 +32,10 @@ import { stampedInput, withOriginal } from '../objects/originals.ts';
 import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
 import {
   interrupted,
-  type JobHandler,
   type JobHandlerDependencies,
   type JobMessageContent,
   jobFailed,
   messageOf,
-  NO_MESSAGE,
   NO_TIME_LIMIT,
   passwordOf,
   rounded,
@@ -45,8 +53,6 @@ const MAX_REFUSED_ATTEMPTS = 3;
 /** Attempts to open an input that may be readable in a moment: about 15 seconds, as for an object. */
 const MAX_BUSY_ATTEMPTS = 5;
 
-type TidyEffect = Extract<JobEffect, { readonly do: 'tidy' }>;
-
 /**
  * Waits until Completed is durable, because the removal is final, and finishes when the removal is durable: an original
  * that a power cut restores would be signed again.
@@ -56,9 +62,8 @@ export function tidyHandler({
   disk,
   objects,
   originals,
-}: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects' | 'originals'>): JobHandler<'tidy'> {
-  return {
-    after: 'durable',
+}: Pick<JobHandlerDependencies, 'pool' | 'disk' | 'objects' | 'originals'>) {
+  return effects.tidy.handledBy({
     tries: MAX_OUTAGE_ATTEMPTS,
     async run(effect, attempt) {
       // Of a file also what the runtime ends, as by its limit of time, counts; it is not seen below.
@@ -77,11 +82,8 @@ export function tidyHandler({
       type: 'TIDY_FAILED',
       message: `The input could not be removed and stays in place. ${failure.message}`,
     }),
-  };
-  async function tidy(
-    effect: TidyEffect,
-    attempt: Parameters<JobHandler<'tidy'>['run']>[1],
-  ): Promise<JobMessageContent> {
+  });
+  async function tidy(effect: effects.TidyInput, attempt: EffectAttempt): Promise<JobMessageContent> {
     const answer = await pool.run({
       task: 'tidy',
       jobId: attempt.actor.id,
@@ -111,7 +113,7 @@ function isFile(originalPath: string): boolean {
 }
 
 async function removeFromBucket(
-  { originalPath, input }: TidyEffect,
+  { originalPath, input }: effects.TidyInput,
   originals: BucketOriginals | undefined,
 ): Promise<JobMessageContent> {
   if (originals === undefined || input?.etag === undefined)
@@ -147,9 +149,8 @@ async function syncIfPresent(disk: DiskSync, folder: string): Promise<void> {
  * Moves the working folder of a job that did not complete to `error/<job id>/`; the input stays in place. Waits until the end of the
  * job is durable, because the effect may withdraw an unpublished output.
  */
-function quarantineHandler({ pool, objects }: JobHandlerDependencies): JobHandler<'quarantine'> {
-  return {
-    after: 'durable',
+function quarantineHandler({ pool, objects }: JobHandlerDependencies) {
+  return effects.quarantine.handledBy({
     async run(effect, attempt) {
       const answer = await pool.run({
         task: 'quarantine',
@@ -168,13 +169,13 @@ function quarantineHandler({ pool, objects }: JobHandlerDependencies): JobHandle
       }
       return { type: 'QUARANTINED' };
     },
-  };
+  });
 }
 
 /** Members of the tasks that sign and release a file. */
 function orderOf(
   jobId: string,
-  effect: Extract<JobEffect, { readonly do: 'sign' | 'release' }>,
+  effect: effects.SignInput | effects.ReleaseInput,
   { clock, outputCollision, secrets }: JobHandlerDependencies,
 ) {
   return {
@@ -195,95 +196,101 @@ function orderOf(
 /**
  * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
-function signHandler(dependencies: JobHandlerDependencies): JobHandler<'sign'> {
+function signHandler(dependencies: JobHandlerDependencies) {
   const { pool, disk, layout, objects, certificates, storage, authorities } = dependencies;
-  return {
-    after: 'durable',
-    timeLimitMs: NO_TIME_LIMIT,
-    async run(effect, attempt) {
-      // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
-      const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
-      if (checking !== undefined) await checking;
-      const read = await withOriginal(effect.originalPath, dependencies, (originalPath) =>
-        pool.run(
-          {
-            task: 'sign',
-            originalPath,
-            ...orderOf(attempt.actor.id, effect, dependencies),
-            ...(effect.seen && originalPath === effect.originalPath && { seen: effect.seen }),
-          },
-          { bytes: effect.bytes },
-        ),
-      );
-      if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
-      const { result, stamp } = read;
-      if (!result.ok && result.code === INPUT_BUSY) {
-        if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
-        throw new Fatal('input.unreadable', result.message);
-      }
-      if (!result.ok && authorities?.failed(effect.profileName, result))
-        return { type: 'INPUT_AWAY', message: result.message.replace(/\.$/, ''), isAuthority: true };
-      const waits = result.ok ? undefined : await waitsForInput(result, effect);
-      if (waits !== undefined) return waits;
-      const { input, signed, signMs, stageMs, release, warnings } = messageOf(result);
-      const message = {
-        type: 'SIGNED',
-        input: stampedInput(input, stamp),
-        signed,
-        ms: rounded(signMs),
-        stageMs: rounded(stageMs),
-        ...(warnings && { warnings }),
-      } as const;
-      if (release === undefined) {
-        if (objects === undefined)
-          await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
-        return message;
-      }
-      if (release.ok) {
-        try {
-          const done = await released(attempt.actor.id, effect, release.result, dependencies);
-          return { ...message, release: done };
-        } catch (error) {
-          const fault = storageFault(error);
-          if (fault === undefined) throw error;
-          storage.report(fault);
+  return effects.sign.handledBy({
+    timeoutMs: NO_TIME_LIMIT,
+    run: waitsForRoom(
+      storage,
+      ({ bytes }) => bytes,
+      async (effect: effects.SignInput, attempt) => {
+        // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
+        const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);
+        if (checking !== undefined) await checking;
+        const read = await withOriginal(effect.originalPath, dependencies, (originalPath) =>
+          pool.run(
+            {
+              task: 'sign',
+              originalPath,
+              ...orderOf(attempt.actor.id, effect, dependencies),
+              ...(effect.seen && originalPath === effect.originalPath && { seen: effect.seen }),
+            },
+            { bytes: effect.bytes },
+          ),
+        );
+        if ('away' in read) return { type: 'INPUT_AWAY', message: read.away };
+        const { result, stamp } = read;
+        if (!result.ok && result.code === INPUT_BUSY) {
+          if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
+          throw new Fatal('input.unreadable', result.message);
+        }
+        if (!result.ok && authorities?.failed(effect.profileName, result))
+          return { type: 'INPUT_AWAY', message: result.message.replace(/\.$/, ''), isAuthority: true };
+        const waits = result.ok ? undefined : await waitsForInput(result, effect);
+        if (waits !== undefined) return waits;
+        const { input, signed, signMs, stageMs, release, warnings } = messageOf(result);
+        const message = {
+          type: 'SIGNED',
+          input: stampedInput(input, stamp),
+          signed,
+          ms: rounded(signMs),
+          stageMs: rounded(stageMs),
+          ...(warnings && { warnings }),
+        } as const;
+        if (release === undefined) {
+          if (objects === undefined)
+            await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
           return message;
         }
-      }
-      // Keeps the signed file. A separate release effect follows and waits for disk space.
-      if (isStorageCode(release.code)) {
-        storage.report({ code: release.code, reason: release.message });
-        return message;
-      }
-      return { ...message, release: { type: 'FAIL', code: release.code, message: release.message } };
-    },
+        if (release.ok) {
+          try {
+            const done = await released(attempt.actor.id, effect, release.result, dependencies);
+            return { ...message, release: done };
+          } catch (error) {
+            const fault = storageFault(error);
+            if (fault === undefined) throw error;
+            storage.report(fault);
+            return message;
+          }
+        }
+        // Keeps the signed file. A separate release effect follows and waits for disk space.
+        if (isStorageCode(release.code)) {
+          storage.report({ code: release.code, reason: release.message });
+          return message;
+        }
+        return { ...message, release: { type: 'FAIL', code: release.code, message: release.message } };
+      },
+    ),
     failed: jobFailed,
     interrupted,
-  };
+  });
 }
 
 /**
  * Reads the signed file back from disk, verifies it independently and publishes it in the output folder.
  * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
-function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'release'> {
-  const { pool } = dependencies;
-  return {
-    after: 'durable',
-    timeLimitMs: NO_TIME_LIMIT,
-    async run(effect, attempt) {
-      const task = {
-        task: 'release',
-        content: effect.input,
-        remote: effect.remote === true,
-        ...orderOf(attempt.actor.id, effect, dependencies),
-      } as const;
-      const answer = await pool.run(task, { bytes: effect.input?.length });
-      return released(attempt.actor.id, effect, messageOf(answer), dependencies);
-    },
+function releaseHandler(dependencies: JobHandlerDependencies) {
+  const { pool, storage } = dependencies;
+  return effects.release.handledBy({
+    timeoutMs: NO_TIME_LIMIT,
+    run: waitsForRoom(
+      storage,
+      ({ input }) => input?.length,
+      async (effect: effects.ReleaseInput, attempt) => {
+        const task = {
+          task: 'release',
+          content: effect.input,
+          remote: effect.remote === true,
+          ...orderOf(attempt.actor.id, effect, dependencies),
+        } as const;
+        const answer = await pool.run(task, { bytes: effect.input?.length });
+        return released(attempt.actor.id, effect, messageOf(answer), dependencies);
+      },
+    ),
     failed: jobFailed,
     interrupted,
-  };
+  });
 }
 
 /** The message about the release, once the name of the output is durable. */
@@ -314,47 +321,37 @@ async function released(
   };
 }
 
-function lengthOf(effect: JobEffect): number | undefined {
-  if (effect.do === 'sign') return effect.bytes;
-  return effect.do === 'release' ? effect.input?.length : undefined;
+/** Makes work wait while the pipeline is held, and end after an error that nobody foresaw. */
+function waitsForRoom<Input>(
+  storage: JobHandlerDependencies['storage'],
+  bytesOf: (input: Input) => number | undefined,
+  run: (input: Input, attempt: EffectRun) => Promise<JobMessageContent>,
+): typeof run {
+  return finalErrors((input, attempt) =>
+    whileWritable(storage, attempt, () => run(input, attempt), bytesOf(input)),
+  );
 }
 
-/** Wraps a handler so that its work waits while the pipeline is held, and ends after an error that nobody foresaw. */
-function waitsForRoom<Name extends JobEffect['do']>(
-  handler: JobHandler<Name>,
-  { storage }: Pick<JobHandlerDependencies, 'storage'>,
-): JobHandler<Name> {
-  return {
-    ...handler,
-    run: finalErrors((effect: Parameters<typeof handler.run>[0], attempt, context) =>
-      whileWritable(storage, attempt, () => handler.run(effect, attempt, context), lengthOf(effect)),
-    ),
-  };
-}
-
-/** Maps each effect of a job to its handler; the type requires all of them. */
-export function jobHandlers(dependencies: JobHandlerDependencies): {
-  readonly [Name in JobEffect['do']]: JobHandler<Name>;
-} {
-  return {
-    sign: waitsForRoom(signHandler(dependencies), dependencies),
-    dispatch: dispatchHandler(dependencies),
-    cancelRemote: cancelRemoteHandler(dependencies),
-    release: waitsForRoom(releaseHandler(dependencies), dependencies),
-    tidy: tidyHandler(dependencies),
-    quarantine: quarantineHandler(dependencies),
-    recordEvent: recordEventHandler(dependencies.events),
-    enqueueWebhooks: dependencies.enqueueWebhooks,
-  };
+/** Handlers of a job's effects, but for that of its webhooks. */
+export function jobHandlers(dependencies: JobHandlerDependencies): readonly HandledEffect<unknown>[] {
+  return [
+    signHandler(dependencies),
+    dispatchHandler(dependencies),
+    cancelRemoteHandler(dependencies),
+    releaseHandler(dependencies),
+    tidyHandler(dependencies),
+    quarantineHandler(dependencies),
+    recordEventHandler(dependencies.events),
+  ];
 }
 
 /** Records a system event for `GET /api/events`. Source: docs/batch-values.md §15. */
-export function recordEventHandler(events: Pick<EventLog, 'record'>): JobHandler<'recordEvent'> {
-  return {
+export function recordEventHandler(events: Pick<EventLog, 'record'>) {
+  return recordEvent.handledBy({
     after: 'visible',
-    async run({ do: _, ...event }, { key, actor }) {
+    async run(event, { key, actor }) {
       await events.record(withJob(event, actor.kind === JOB.kind ? actor.id : null), eventIdOf(key));
-      return NO_MESSAGE;
+      return null;
     },
-  };
+  });
 }

@@ -4,8 +4,10 @@ import { type ActorAddress, type ActorStore, type ActorView, defineActor } from 
 import { inputFolderMachine } from '../../../machines/batch/input-folder.ts';
 import { jobMachine } from '../../../machines/batch/job.ts';
 import { CLEARED, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
-import { OPERATION_FORGOTTEN, operationMachine } from '../../../machines/batch/operation.ts';
+import { JOB_EFFECTS } from '../../../machines/batch/job-effects.ts';
+import { OPERATION_FORGOTTEN, operate, operationMachine } from '../../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../../machines/batch/pipeline.ts';
+import { recordEvent } from '../../../machines/batch/system-event.ts';
 import { type JobActor, jobIdOf, jobRowOf, jobRows, ownsPath } from './job-index.ts';
 
 /** Unique name of a client's upload key. */
@@ -60,6 +62,7 @@ async function folderJobs(
 
 export const JOB = defineActor('job', {
   machine: jobMachine,
+  effects: JOB_EFFECTS,
   version: 1,
   rows: jobRows,
   parent: jobParent,
@@ -70,19 +73,25 @@ export const JOB = defineActor('job', {
   counters: jobCounters,
 });
 
-export const PIPELINE = defineActor('pipeline', { machine: pipelineMachine, version: 1 });
+export const PIPELINE = defineActor('pipeline', {
+  machine: pipelineMachine,
+  effects: [recordEvent],
+  version: 1,
+});
 
 /** The only pipeline of a store. */
 export const PIPELINE_ID = 'main';
 
 export const INPUT_FOLDER = defineActor('input-folder', {
   machine: inputFolderMachine,
+  effects: [recordEvent],
   version: 1,
   children: folderJobs,
 });
 
 export const OPERATION = defineActor('operation', {
   machine: operationMachine,
+  effects: [operate, recordEvent],
   version: 1,
   rows: ({ id, context }) => [{ view: 'operations', key: [context.createdAt, id], value: null }],
   counters: ({ state }) => ({ [`operations/${state}`]: 1 }),

@@ -8,7 +8,12 @@
 import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import type { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
-import { type JobDeliveryContext, jobDeliveryMachine } from '../../../machines/batch/job-webhook.ts';
+import {
+  callJobWebhook,
+  type JobDeliveryContext,
+  jobDeliveryMachine,
+} from '../../../machines/batch/job-webhook.ts';
+import { recordEvent } from '../../../machines/batch/system-event.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
@@ -45,6 +50,7 @@ function counters({ context }: ActorView<JobDeliveryContext>): { readonly [name:
 /** One actor for each webhook and job, so each has one delivery. */
 export const JOB_DELIVERY = defineActor('job-webhook', {
   machine: jobDeliveryMachine,
+  effects: [callJobWebhook, recordEvent],
   version: 1,
   rows,
   counters,

@@ -1,7 +1,9 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
 
-import { accepted, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
-import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
+import { accepted, Fatal, type HandledEffect, Retryable } from '@sealwright/runtime';
+import { enqueueWebhooks } from '../../../machines/batch/job-effects.ts';
+import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
+import { callJobWebhook, type JobWebhookCall } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { finalErrors } from '../../shared/final-errors.ts';
@@ -13,7 +15,6 @@ import {
   WEBHOOK_TIME_LIMIT_MS,
 } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
-import type { JobHandler } from '../effects/effect-handler.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';
@@ -38,10 +39,7 @@ type WebhookRuntime = Pick<BatchRuntime, 'actors' | 'store' | 'clock'>;
 export class JobWebhooks {
   /** True: jobs that are made from now on are announced when they end. */
   readonly areConfigured: boolean;
-  readonly handlers: {
-    readonly enqueueWebhooks: JobHandler<'enqueueWebhooks'>;
-    readonly callJobWebhook: EffectHandler;
-  };
+  readonly handlers: readonly HandledEffect<unknown>[];
   readonly deliveries: JobDeliveries;
   readonly #caller: ReturnType<typeof createHttpWebhookCaller>;
 
@@ -55,10 +53,10 @@ export class JobWebhooks {
     const webhooks = jobWebhooks(options);
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
     this.areConfigured = webhooks.length > 0;
-    this.handlers = {
-      enqueueWebhooks: enqueueWebhooksHandler(webhooks, runtime),
-      callJobWebhook: callJobWebhookHandler(runtime, webhooks, caller, observer),
-    };
+    this.handlers = [
+      enqueueWebhooksHandler(webhooks, runtime),
+      callJobWebhookHandler(runtime, webhooks, caller, observer),
+    ];
     this.#caller = caller;
     this.deliveries = new JobDeliveries(runtime, webhooks, indexes);
   }
@@ -69,26 +67,16 @@ export class JobWebhooks {
   }
 }
 
-/** Calls at once, of all webhooks and of one. */
-const CONCURRENCY = 64;
-const CONCURRENCY_PER_WEBHOOK = 8;
-
 function callJobWebhookHandler(
   { actors, clock }: WebhookRuntime,
   webhooks: readonly JobWebhook[],
   caller: WebhookCaller,
   observer: WebhookObserver,
-): EffectHandler<CallJobWebhookEffect> {
-  return {
-    after: 'durable',
-    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
-    partitioning: {
-      atOnce: CONCURRENCY,
-      perPartition: CONCURRENCY_PER_WEBHOOK,
-      partitionOf: ({ webhookId }) => webhookId,
-    },
+) {
+  return callJobWebhook.handledBy({
+    timeoutMs: WEBHOOK_TIME_LIMIT_MS,
     // The queue has the schedule of the attempts.
-    run: finalErrors(async ({ webhookId, deliveryId }: CallJobWebhookEffect, { actor, signal }) => {
+    run: finalErrors(async ({ webhookId, deliveryId }: JobWebhookCall, { actor, signal }) => {
       const queue = (await actors.read(JOB_DELIVERY, actor.id))?.context;
       const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
       if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
@@ -108,16 +96,12 @@ function callJobWebhookHandler(
     }),
     failed: ({ deliveryId }, { code, message }) =>
       notAttempted(deliveryId, 'failed', `${code}: ${message}`, clock.now()),
-  };
+  });
 }
 
 /** A repeated run finds the deliveries of the first: each has the id of its webhook and job. */
-function enqueueWebhooksHandler(
-  webhooks: readonly JobWebhook[],
-  runtime: WebhookRuntime,
-): JobHandler<'enqueueWebhooks'> {
-  return {
-    after: 'durable',
+function enqueueWebhooksHandler(webhooks: readonly JobWebhook[], runtime: WebhookRuntime) {
+  return enqueueWebhooks.handledBy({
     async run(_, { actor }) {
       const job = await runtime.actors.read(JOB, actor.id);
       const type = job && jobEventType(job.state);
@@ -129,7 +113,7 @@ function enqueueWebhooksHandler(
         );
       return { type: 'WEBHOOKS_ENQUEUED' };
     },
-  };
+  });
 }
 
 async function enqueue(

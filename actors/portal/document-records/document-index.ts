@@ -33,6 +33,7 @@ import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { DOCUMENT_EFFECTS } from '../../../machines/portal/document/document-effects.ts';
 import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import { foldCase } from '../../shared/tables/texts.ts';
@@ -408,6 +409,7 @@ const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[
 
 export const DOCUMENT = defineActor('document', {
   machine: documentMachine,
+  effects: DOCUMENT_EFFECTS,
   version: 4,
   restsIn: ['Concluded', 'Refused', 'Canceled', 'Expired'] satisfies readonly DocumentState[],
   migrations: {

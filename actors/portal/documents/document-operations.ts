@@ -6,14 +6,8 @@
  *
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
-import {
-  type ActorStore,
-  type ActorView,
-  accepted,
-  type Calls,
-  defineActor,
-  type EffectHandler,
-} from '@sealwright/runtime';
+
+import { type ActorStore, type ActorView, accepted, type Calls, defineActor } from '@sealwright/runtime';
 import type {
   DocumentFilter,
   DocumentOperationView,
@@ -30,7 +24,7 @@ import {
   type DocumentOperationInput,
   type DocumentOperationMessage,
   documentOperationMachine,
-  type OperateDocumentsEffect,
+  operateDocuments,
 } from '../../../machines/portal/document-operation.ts';
 import type { FolderRight } from '../../../machines/portal/folder.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -60,6 +54,7 @@ type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : neve
 
 export const DOCUMENT_OPERATION = defineActor('document-operation', {
   machine: documentOperationMachine,
+  effects: [operateDocuments],
   version: 1,
   rows: ({ id, context }) => [
     { view: 'document-operations', key: [context.organization.id, context.createdAt, id], value: null },
@@ -246,10 +241,8 @@ async function nextBatch(
 export function operateDocumentsHandler(
   { actors, store }: Pick<ServiceRuntime, 'actors' | 'store'>,
   columns: DocumentColumns,
-): EffectHandler<OperateDocumentsEffect> {
-  return {
-    after: 'durable',
-    partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
+) {
+  return operateDocuments.handledBy({
     async run({ ids, after, organizationId }, { actor }): Promise<WithoutTime<DocumentOperationMessage>> {
       const operation = await actors.read(DOCUMENT_OPERATION, actor.id);
       if (operation?.state !== 'Running') return { type: 'PROGRESS', done: 0, skipped: {}, next: null };
@@ -267,7 +260,7 @@ export function operateDocumentsHandler(
       const { batch } = await nextBatch(store, columns, { organization: organizationId, filter, position });
       return { type: 'PROGRESS', ...counts, next: batch };
     },
-  };
+  });
 }
 
 /** The code of a document that does not accept the action; undefined = done. */

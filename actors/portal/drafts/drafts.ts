@@ -6,16 +6,16 @@
  *
  * Source: docs/decisions/0122-drafts.md.
  */
-import { type ActorView, defineActor, type EffectHandler, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { DraftItem, DraftView, NewDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import { confirmDraft } from '../../../machines/portal/document/document-effects.ts';
 import {
-  type CancelDraftDocumentsEffect,
-  type ConfirmDraftEffect,
+  cancelDraftDocuments,
   DRAFT_REMOVED,
   type DraftContent,
   type DraftContext,
@@ -44,6 +44,7 @@ type StoredDraft = ActorView<DraftContext>;
 
 export const DRAFT = defineActor('draft', {
   machine: draftMachine,
+  effects: [cancelDraftDocuments],
   version: 4,
   migrations: {
     // Version 1 did not record the calls that send a draft, and had no state Unsaved.
@@ -264,29 +265,23 @@ function seedOf(id: string, attempt = 0): string {
 export function cancelDraftDocumentsHandler(
   { actors }: Pick<RecordRuntime, 'actors'>,
   creation: Pick<DocumentCreation, 'idsOf'>,
-): EffectHandler<CancelDraftDocumentsEffect> {
-  return {
-    after: 'durable',
+) {
+  return cancelDraftDocuments.handledBy({
     async run({ attempt, by }, { actor }) {
       for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
         await actors.send(DOCUMENT, id, cancellation(by));
       }
       return { type: 'CANCELED', attempt };
     },
-  };
+  });
 }
 
 /**
  * Cancels a document that was made after the end of its attempt, by a call that took longer than 30 s. No record of the
  * draft names such a document: it asks itself, so that its cancellation also survives the end of the process.
  */
-export function confirmDraftHandler({
-  actors,
-  store,
-  clock,
-}: RecordRuntime): EffectHandler<ConfirmDraftEffect> {
-  return {
-    after: 'durable',
+export function confirmDraftHandler({ actors, store, clock }: RecordRuntime) {
+  return confirmDraft.handledBy({
     async run({ draft: { id, attempt }, createdAt, by }) {
       // The attempt may have ended on another node.
       await store.nodes?.sync();
@@ -296,7 +291,7 @@ export function confirmDraftHandler({
       const isEnded = draft === undefined || (draft.context.attempt ?? 0) !== attempt;
       return isEnded && !isLate ? cancellation(by) : null;
     },
-  };
+  });
 }
 
 function cancellation(by: Principal) {

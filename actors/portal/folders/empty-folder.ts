@@ -5,9 +5,10 @@
  * Source: docs/portal-values.md §16, and §19 `DeletedByFolder`.
  */
 
-import { type Actor, type ActorStore, type Calls, type EffectHandler, Retryable } from '@sealwright/runtime';
+import { type Actor, type ActorStore, type Calls, Retryable } from '@sealwright/runtime';
 import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
-import type { EmptyFolderEffect, FolderGrant, FolderRemoval } from '../../../machines/portal/folder.ts';
+import type { FolderGrant, FolderRemoval } from '../../../machines/portal/folder.ts';
+import { emptyFolder } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import '../../shared/document-faults.ts';
 import { FOLDER, foldersIn, MAX_FOLDER_DEPTH } from './folders.ts';
@@ -40,9 +41,8 @@ export function emptyFolderHandler(
     limit: number,
   ) => Promise<readonly DocumentId[]>,
   documents: Actor,
-): EffectHandler<EmptyFolderEffect> {
-  return {
-    after: 'durable',
+) {
+  return emptyFolder.handledBy({
     async run({ organizationId, ...removal }, { actor, signal }) {
       const { actors, store, faults } = runtime;
       const folder = actor.id as FolderId;
@@ -77,7 +77,7 @@ export function emptyFolderHandler(
       }
       return { type: 'EMPTIED' };
     },
-  };
+  });
 }
 
 /** The destination while it exists; content whose destination is removed gets no folder. */

@@ -22,7 +22,12 @@ import {
 import type { DocumentMove, FolderDeletion, FolderQuery } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
+import {
+  emptyFolder,
+  FOLDER_REMOVED,
+  type FolderContext,
+  folderMachine,
+} from '../../../machines/portal/folder.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
@@ -108,6 +113,7 @@ function folderNameKey(organization: OrganizationId, name: string): string {
 
 export const FOLDER = defineActor('folder', {
   machine: folderMachine,
+  effects: [emptyFolder],
   version: 2,
   migrations: {
     // Version 1 had no grants and no rows of the tree.

@@ -4,14 +4,16 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { readFile, rm } from 'node:fs/promises';
-import { type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
+import { Fatal, Retryable } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
 import type { Millis } from '../../../machines/ids.ts';
 import {
-  type GenerateDocumentsEffect,
   type GenerationContext,
   type GenerationFile,
   type GenerationMessage,
+  generateDocuments,
   MAX_REFUSED_AT_ONCE,
   MAX_REFUSED_ROWS,
   type RefusedRow,
@@ -28,8 +30,6 @@ import type { Uploads } from '../uploads/uploads.ts';
 import { filePath, readGenerationFiles, refusalOf } from './generation-files.ts';
 import { describeRefusal, documentSeed, documentsRequested, GENERATION } from './generations.ts';
 import { requestOfRow } from './template-rows.ts';
-
-type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 type RowsRefused = Extract<WithoutTime<GenerationMessage>, { readonly type: 'ROWS_REFUSED' }>;
 
@@ -52,13 +52,11 @@ export function generateDocumentsHandler(
     readonly uploads: Uploads;
     readonly creation: DocumentCreation;
   },
-): EffectHandler<GenerateDocumentsEffect> {
+) {
   const rowDocuments = new RowDocuments(blobs, pool, uploads, creation);
-  return {
-    after: 'durable',
-    partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
+  return generateDocuments.handledBy({
     // A repetition finds what is made, so what may pass is waited for.
-    run: finalErrors(async (_, { actor, signal }): Promise<WithoutTime<GenerationMessage>> => {
+    run: finalErrors(async (_: object, { actor, signal }): Promise<WithoutTime<GenerationMessage>> => {
       const found = await actors.read(GENERATION, actor.id);
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
       const context = found.context;
@@ -105,7 +103,7 @@ export function generateDocumentsHandler(
       }
     }, ATTEMPTS),
     failed: (_, { code, message }) => ({ type: 'FAILED', code, message }),
-  };
+  });
 }
 
 /**

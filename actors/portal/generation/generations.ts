@@ -25,6 +25,7 @@ import {
   type GenerationContext,
   type GenerationFile,
   type GenerationInput,
+  generateDocuments,
   generationMachine,
   MAX_REFUSED_ROWS,
 } from '../../../machines/portal/generation.ts';
@@ -74,6 +75,7 @@ function generationRows({ id, context }: StoredGeneration): readonly Row[] {
 
 export const GENERATION = defineActor('generation', {
   machine: generationMachine,
+  effects: [generateDocuments],
   version: 2,
   migrations: {
     // Version 1 had no rows.

@@ -10,7 +10,6 @@ import {
   accepted,
   type Calls,
   defineActor,
-  type EffectHandler,
   Fatal,
   Retryable,
   type Row,
@@ -29,10 +28,11 @@ import {
   type MailContext,
   type MailInput,
   mailMachine,
-  type ReportMailEffect,
+  notify,
+  reportMail,
+  sendMail,
 } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { MailRequest } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -41,11 +41,8 @@ import { derivedId } from '../shared/effect-ids.ts';
 import type { Mailer } from './mail-port.ts';
 
 /** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
-export function reportMailHandler({
-  actors,
-}: Pick<ServiceRuntime, 'actors'>): EffectHandler<ReportMailEffect> {
-  return {
-    after: 'durable',
+export function reportMailHandler({ actors }: Pick<ServiceRuntime, 'actors'>) {
+  return reportMail.handledBy({
     async run({ content, isDelivered, answer }, { key }) {
       if (content.about === 'sign-in') return null;
       const items =
@@ -74,34 +71,20 @@ export function reportMailHandler({
       }
       return null;
     },
-  };
+  });
 }
 
-function actionOf(
-  about: ReportMailEffect['content']['about'],
-  isDelivered: boolean,
-  isMessage: boolean,
-): TrailAction {
+function actionOf(about: MailContent['about'], isDelivered: boolean, isMessage: boolean): TrailAction {
   if (!isDelivered) return isMessage ? 'message-refused' : 'mail-refused';
   return about === 'code' ? 'code-sent' : 'mail-delivered';
-}
-
-/** Asked for by documents. */
-interface CreateMailEffect {
-  readonly do: 'notify';
-  readonly notices: readonly MailRequest[];
 }
 
 /**
  * Creates one mail actor per notice of a document; each is sent and retried on its own. Needs no step, since a repetition does no harm: each mail has an id of its own. Waits until the step is durable: a
  * power cut must not undo a step that a mail reports.
  */
-export function createMailHandler({
-  actors,
-  clock,
-}: Pick<ServiceRuntime, 'actors' | 'clock'>): EffectHandler<CreateMailEffect> {
-  return {
-    after: 'durable',
+export function createMailHandler({ actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>) {
+  return notify.handledBy({
     async run({ notices }, { key }) {
       const at = clock.now();
       await Promise.all(
@@ -115,7 +98,7 @@ export function createMailHandler({
       );
       return null;
     },
-  };
+  });
 }
 
 /** Number of mails, the newest, that a search looks at: each is a file to read. */
@@ -164,6 +147,7 @@ function rowsOfVersion2(mail: ActorView<MailContext>): readonly Row[] {
 
 export const MAIL = defineActor('mail', {
   machine: mailMachine,
+  effects: [sendMail, reportMail],
   version: 3,
   migrations: {
     // Version 1 had no rows by state.

@@ -1,13 +1,14 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
+
 import {
   type ActorStore,
   type Calls,
   describeFailure,
-  type EffectHandler,
   Fatal,
   isFatal,
   isRetryable,
 } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { type BrandingContext, NO_BRANDING } from '../../../machines/portal/branding.ts';
@@ -16,7 +17,7 @@ import {
   type MailContext,
   type MailMessage,
   nextAttemptAt,
-  type SendMailEffect,
+  sendMail,
 } from '../../../machines/portal/mail.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
@@ -55,10 +56,6 @@ export function testMailSender(
     }
   };
 }
-
-/** Mails on their way at once, of all organizations and of one. */
-const CONCURRENCY = 8;
-const CONCURRENCY_PER_ORGANIZATION = 6;
 
 /** Time limit of one attempt, milliseconds: several times that of the relay, one minute. */
 const TIME_LIMIT_MS = 5 * 60_000;
@@ -107,7 +104,6 @@ export class MailTrouble {
   }
 }
 
-type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 type Outcome = WithoutTime<MailMessage>;
 
 /** A relay that is slow or down holds up nothing but mails: they have slots of their own. */
@@ -141,15 +137,9 @@ export function sendMailHandler({
   readonly sender: string;
   readonly clock: ServiceRuntime['clock'];
   readonly trouble: MailTrouble;
-}): EffectHandler<SendMailEffect> {
-  return {
-    after: 'durable',
-    timeLimitMs: TIME_LIMIT_MS,
-    partitioning: {
-      atOnce: CONCURRENCY,
-      perPartition: CONCURRENCY_PER_ORGANIZATION,
-      partitionOf: ({ lane }) => lane,
-    },
+}) {
+  return sendMail.handledBy({
+    timeoutMs: TIME_LIMIT_MS,
     async run(_, { actor, signal }): Promise<Outcome> {
       const mail = await actors.read(MAIL, actor.id);
       if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
@@ -196,7 +186,7 @@ export function sendMailHandler({
       }
     },
     failed: (_, { code, message }) => ({ type: 'REFUSED', code, message }),
-  };
+  });
 }
 
 function compose(

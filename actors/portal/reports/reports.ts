@@ -3,21 +3,15 @@
  *
  * Source: docs/portal-values.md §0, §18.
  */
+import type { WithoutTime } from '@sealwright/runtime/actions';
+import { makeReport } from '../../../machines/portal/report.ts';
 import '../../shared/document-faults.ts';
 import { rm } from 'node:fs/promises';
-import {
-  type ActorStore,
-  accepted,
-  defineActor,
-  type EffectHandler,
-  type Faults,
-  Retryable,
-} from '@sealwright/runtime';
+import { type ActorStore, accepted, defineActor, type Faults, Retryable } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
-  type MakeReportEffect,
   REPORT_EXPIRED,
   type ReportContext,
   type ReportMessage,
@@ -34,18 +28,15 @@ import { countCreated, createdBetween, rangeText } from './report-rows.ts';
 import type { ReportLine } from './report-wire.ts';
 import { ReportWriter } from './report-writer.ts';
 
-type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
-
 /** Makes the spreadsheet of a report. One at a time, beside all other work; a try that was cut short begins anew. */
 export function makeReportHandler(
   store: Pick<ActorStore, 'rows' | 'counters'>,
   blobs: Blobs,
   faults: Faults,
-): EffectHandler<MakeReportEffect> {
-  return {
+) {
+  return makeReport.handledBy({
     after: 'visible',
     tries: 5,
-    partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },
     async run({ from, to }, { signal }): Promise<WithoutTime<ReportMessage>> {
       const { totalDocuments, totalEnvelopes } = await countCreated(store, { from, to });
       const path = blobs.temporaryPath();
@@ -66,7 +57,7 @@ export function makeReportHandler(
       }
     },
     failed: (_, { code, message }) => ({ type: 'FAILED', code, message }),
-  };
+  });
 }
 
 function lineOf(facts: CreatedDocumentRow): ReportLine {
@@ -84,6 +75,7 @@ const IN_PROGRESS_STATUS = 'reports-making';
 
 export const REPORT = defineActor('report', {
   machine: reportMachine,
+  effects: [makeReport],
   version: 1,
   counters: ({ state, context }): { readonly [name: string]: number } => {
     const { blob } = context;

@@ -8,7 +8,6 @@ import {
   type Clock,
   describeFailure,
   type EffectAttempt,
-  type EffectHandler,
   type Faults,
   type Log,
 } from '@sealwright/runtime';
@@ -17,10 +16,10 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
-  DocumentEffect,
   MadeSignature,
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
+import { applySignature, type SignatureToApply } from '../../../machines/portal/document/document-effects.ts';
 import type {
   BlobRef,
   CompletedAction,
@@ -41,8 +40,6 @@ import { DOCUMENT, documentAddress } from '../document-records/document-index.ts
 import { participantOf } from '../document-records/document-reader.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
 import { signatureContent, signaturesToRebuild } from './signature-content.ts';
-
-export type ApplySignatureEffect = Extract<DocumentEffect, { readonly do: 'applySignature' }>;
 
 export interface ApplySignatureDependencies {
   readonly pool: SigningPool;
@@ -67,10 +64,8 @@ export interface ApplySignatureDependencies {
 const PERMANENT_CODES =
   /^(?:signature\.mismatch|request\.invalid|input\.changed|key\.|certificate\.|cms\.|pdf\.|xml\.)/;
 
-export function applySignatureHandler(
-  dependencies: ApplySignatureDependencies,
-): EffectHandler<ApplySignatureEffect> {
-  return {
+export function applySignatureHandler(dependencies: ApplySignatureDependencies) {
+  return applySignature.handledBy({
     // A redo signs the same file at the same claimed time; what the first try left is swept.
     after: 'visible',
     async run(effect, attempt): Promise<DocumentRequest> {
@@ -96,7 +91,7 @@ export function applySignatureHandler(
       message,
       isFinal: false,
     }),
-  };
+  });
 }
 
 /**
@@ -104,7 +99,7 @@ export function applySignatureHandler(
  * Undefined: it failed, or would take long, and has to be accepted first.
  */
 export async function signatureBeforehand(
-  effect: ApplySignatureEffect,
+  effect: SignatureToApply,
   document: DocumentId,
   dependencies: ApplySignatureDependencies,
 ): Promise<MadeSignature['result'] | undefined> {
@@ -147,7 +142,7 @@ function reportFailure(
 
 /** @param ifQuick true: throws without an attempt where the task is not quick. @default false */
 async function put(
-  effect: ApplySignatureEffect,
+  effect: SignatureToApply,
   { actor, signal }: Pick<EffectAttempt, 'actor' | 'signal'>,
   dependencies: ApplySignatureDependencies,
   ifQuick = false,
@@ -268,7 +263,7 @@ async function added(
 }
 
 /** A signature with its signer. */
-interface SignedSubject extends Pick<ApplySignatureEffect, 'signer' | 'title' | 'xades'> {
+interface SignedSubject extends Pick<SignatureToApply, 'signer' | 'title' | 'xades'> {
   readonly signature: Pick<
     AcceptedSignature,
     'evidence' | 'evidenceSha256' | 'marks' | 'image' | 'signingTime' | 'fieldName'

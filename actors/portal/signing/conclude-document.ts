@@ -1,16 +1,12 @@
 /** Final verification of a document whose flow is complete, with its time-stamp where requested. */
 
-import { describeFailure, type EffectAttempt, type EffectHandler } from '@sealwright/runtime';
-import type { DocumentEffect } from '../../../machines/portal/document/document-context.ts';
+import { describeFailure, type EffectAttempt } from '@sealwright/runtime';
+import { type Conclusion, conclude } from '../../../machines/portal/document/document-effects.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { type ApplySignatureDependencies, failureForDocument } from './apply-signature.ts';
 
-export type ConcludeEffect = Extract<DocumentEffect, { readonly do: 'conclude' }>;
-
-export function concludeDocumentHandler(
-  parts: Omit<ApplySignatureDependencies, 'certificates'>,
-): EffectHandler<ConcludeEffect> {
-  return {
+export function concludeDocumentHandler(parts: Omit<ApplySignatureDependencies, 'certificates'>) {
+  return conclude.handledBy({
     after: 'visible',
     async run(effect, attempt): Promise<DocumentRequest> {
       try {
@@ -21,11 +17,11 @@ export function concludeDocumentHandler(
       }
     },
     failed: (_, { code, message }): DocumentRequest => ({ type: 'CONCLUSION_FAILED', code, message }),
-  };
+  });
 }
 
 async function concluded(
-  { format, current, signatures, expected, timestamp }: ConcludeEffect,
+  { format, current, signatures, expected, timestamp }: Conclusion,
   { actor, signal }: EffectAttempt,
   {
     pool,

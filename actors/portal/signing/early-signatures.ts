@@ -3,20 +3,18 @@
  *
  * Source: docs/decisions/0005-hot-path.md
  */
+
 import type { Millis } from '../../../machines/ids.ts';
 import type { DocumentContext, MadeSignature } from '../../../machines/portal/document/document-context.ts';
 import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
+import type { SignatureToApply } from '../../../machines/portal/document/document-effects.ts';
 import { complete } from '../../../machines/portal/document/document-reservations.ts';
 import { sign } from '../../../machines/portal/document/participant-actions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
 import { sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
-import {
-  type ApplySignatureDependencies,
-  type ApplySignatureEffect,
-  signatureBeforehand,
-} from './apply-signature.ts';
+import { type ApplySignatureDependencies, signatureBeforehand } from './apply-signature.ts';
 
 /** Maximum wait of a call for its signature to be in the file; then it is promised. */
 const SIGNING_TIMEOUT_MS: Millis = 10_000;
@@ -103,8 +101,9 @@ export class EarlySignatures {
     if (context.made.length > MAX_EARLIER) return false;
     const decision =
       message.type === 'SIGN' ? sign(context, { at, ...message }) : complete(context, { at, ...message });
-    const effect = decision?.effects[0];
-    if (effect?.do !== 'applySignature' || effect.signature.id !== message.id) return false;
+    const request = decision?.effects[0];
+    if (request?.type !== 'applySignature' || request.params.signature.id !== message.id) return false;
+    const effect = request.params;
     const result = await this.#made(effect, context.id);
     if (result === undefined) return false;
     const took = clock.elapsed() - started;
@@ -119,7 +118,7 @@ export class EarlySignatures {
   }
 
   async #made(
-    effect: ApplySignatureEffect,
+    effect: SignatureToApply,
     id: DocumentContext['id'],
   ): Promise<MadeSignature['result'] | undefined> {
     let stop = () => {};

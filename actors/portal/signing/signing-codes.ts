@@ -25,6 +25,7 @@ import {
   nextCodeAt,
   wrongCodes,
 } from '../../../machines/portal/flow-action.ts';
+import { notify } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -40,6 +41,7 @@ const DAY = 24 * 3_600_000;
 
 export const FLOW_ACTION = defineActor('flow-action', {
   machine: flowActionMachine,
+  effects: [notify],
   version: 1,
   ends: ({ state }) => state === 'Over',
 });

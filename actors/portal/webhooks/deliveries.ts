@@ -4,7 +4,7 @@
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
-import { type ActorView, defineActor, type EffectHandler, Fatal, type Row } from '@sealwright/runtime';
+import { type ActorView, defineActor, Fatal, type Row } from '@sealwright/runtime';
 import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
@@ -18,7 +18,8 @@ import {
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
-  type CallWebhookEffect,
+  callWebhook,
+  type WebhookCall,
   type WebhookQueueContext,
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
@@ -34,54 +35,42 @@ import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import type { RegisteredWebhook, WebhookRegistry } from './webhooks.ts';
 
-/** Calls at once, of all webhooks and of one. A receiver that does not answer takes no more than its own. */
-const CONCURRENCY = 64;
-const CONCURRENCY_PER_ORGANIZATION = 8;
-
 /** Makes one attempt for the delivery that is next in a delivery queue. */
 export function callWebhookHandler(
   { actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>,
   registry: WebhookRegistry,
   caller: WebhookCaller,
-): EffectHandler<CallWebhookEffect> {
+) {
   const nothingTried = (id: string, outcome: AttemptedMessage['outcome'], error: string) =>
     notAttempted(id, outcome, error, clock.now());
-  return {
-    after: 'durable',
-    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
-    partitioning: {
-      atOnce: CONCURRENCY,
-      perPartition: CONCURRENCY_PER_ORGANIZATION,
-      partitionOf: ({ webhookId }) => webhookId,
-    },
+  return callWebhook.handledBy({
+    timeoutMs: WEBHOOK_TIME_LIMIT_MS,
     // The queue has the schedule of the attempts.
-    run: finalErrors(
-      async ({ organizationId, webhookId, deliveryId }: CallWebhookEffect, { actor, signal }) => {
-        const queue = (await actors.read(WEBHOOK_DELIVERY_QUEUE, actor.id))?.context;
-        const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
-        if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
-        const webhook = await registry.open(organizationId, webhookId);
-        if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');
-        if (webhook.disabled) return nothingTried(deliveryId, 'gone', 'The webhook is disabled.');
-        const { attempt, outcome, retryAfter } = await attemptWebhook(webhook, delivery, {
-          caller,
-          clock,
-          signal,
-        });
-        if (outcome === 'gone')
-          await registry.disable(organizationId, webhookId, 'The receiver answered with HTTP status 410.');
-        return {
-          type: 'ATTEMPTED',
-          id: deliveryId,
-          outcome,
-          attempt,
-          retryAfter,
-        } satisfies AttemptedMessage;
-      },
-    ),
+    run: finalErrors(async ({ organizationId, webhookId, deliveryId }: WebhookCall, { actor, signal }) => {
+      const queue = (await actors.read(WEBHOOK_DELIVERY_QUEUE, actor.id))?.context;
+      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+      const webhook = await registry.open(organizationId, webhookId);
+      if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');
+      if (webhook.disabled) return nothingTried(deliveryId, 'gone', 'The webhook is disabled.');
+      const { attempt, outcome, retryAfter } = await attemptWebhook(webhook, delivery, {
+        caller,
+        clock,
+        signal,
+      });
+      if (outcome === 'gone')
+        await registry.disable(organizationId, webhookId, 'The receiver answered with HTTP status 410.');
+      return {
+        type: 'ATTEMPTED',
+        id: deliveryId,
+        outcome,
+        attempt,
+        retryAfter,
+      } satisfies AttemptedMessage;
+    }),
     // Such as a secret that was sealed under another key: it may be replaced, so the delivery is tried again.
     failed: ({ deliveryId }, { code, message }) => nothingTried(deliveryId, 'failed', `${code}: ${message}`),
-  };
+  });
 }
 
 export const ANY = '*';
@@ -114,6 +103,7 @@ function queueCounters({ context }: ActorView<WebhookQueueContext>): { readonly 
 
 export const WEBHOOK_DELIVERY_QUEUE = defineActor('webhook-lane', {
   machine: webhookDeliveryMachine,
+  effects: [callWebhook],
   version: 1,
   rows: queueRows,
   counters: queueCounters,

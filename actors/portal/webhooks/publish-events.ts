@@ -3,10 +3,11 @@
  * queue sends it and records its attempts.
  */
 
-import { type EffectHandler, type EffectKey, jsonType, Retryable } from '@sealwright/runtime';
+import { type EffectKey, jsonType, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { NewDelivery } from '../../../machines/delivery-queue.ts';
 import type { Millis, WebhookId } from '../../../machines/ids.ts';
+import { announce } from '../../../machines/portal/document/document-effects.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -14,18 +15,10 @@ import { deliveryId, deliveryQueue, WEBHOOK_DELIVERY_QUEUE } from './deliveries.
 import { type PayloadLookups, payloadOf } from './webhook-payloads.ts';
 import type { WebhookRegistry } from './webhooks.ts';
 
-/** Asked for by documents. */
-export interface PublishEventsEffect {
-  readonly do: 'announce';
-  readonly events: readonly DocumentEvent[];
-}
+/** Input of `announce`, as it is stored. */
+const ANNOUNCED = jsonType<{ readonly events: readonly DocumentEvent[] }>();
 
-/** Returns the outcome of an effect that has added events to a queue; it is stored before the queue can end. */
-const EVENTS_PUBLISHED = { type: 'ANNOUNCED' } as const;
-
-const PUBLISH_EVENTS = jsonType<PublishEventsEffect>();
-
-/** Effects without a webhook that are remembered until they are removed. */
+/** Ended effects that are remembered until they are removed. */
 const MAX_ENDED = 10_000;
 
 /** Attempts to enqueue, because a queue may be created or end between reading and sending. */
@@ -36,8 +29,7 @@ type PublishRuntime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>;
 /**
  * Effects of one document may run at the same time, and a failed one is retried later. So each effect for a webhook first
  * runs the earlier effects that are still pending: a queue accepts each event once, in order.
- * An effect without a webhook for its events needs no step, and may be pending for a moment after it has ended. It is not
- * stored if the organization is known to have no webhook.
+ * An effect may be pending for a moment after it has ended. It is not stored if the organization is known to have no webhook.
  * @param concludedDelay delay before a conclusion is announced. Source: docs/portal-values.md §19.
  */
 export function publishEventsHandler(
@@ -45,12 +37,11 @@ export function publishEventsHandler(
   registry: WebhookRegistry,
   places: PayloadLookups,
   concludedDelay: Millis,
-): EffectHandler<PublishEventsEffect> {
+) {
   const publish = (events: readonly DocumentEvent[]) =>
     publishAll(events, runtime, { registry, places, concludedDelay });
   const ended = new LRUCache<EffectKey, true>({ max: MAX_ENDED });
-  return {
-    after: 'durable',
+  return announce.handledBy({
     isNeeded: ({ events }) => events.some(({ document }) => !registry.hasNone(document.organizationId)),
     async run({ events }, { key, actor }) {
       if (!(await concernsWebhook(events, registry))) {
@@ -60,12 +51,13 @@ export function publishEventsHandler(
       for (const stored of await runtime.store.pendingEffects(actor)) {
         if (stored.key === key) break;
         if (stored.effect.do !== 'announce' || ended.get(stored.key)) continue;
-        await publish(PUBLISH_EVENTS.read(stored.effect).events);
+        await publish(ANNOUNCED.read(stored.effect).events);
       }
       await publish(events);
-      return EVENTS_PUBLISHED;
+      ended.set(key, true);
+      return null;
     },
-  };
+  });
 }
 
 /** True when a webhook is called with one of the events. */

@@ -5,7 +5,7 @@ import type { KeptMembers } from '../../../contracts/portal/kept-members.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
-import type { ConfirmDraftEffect, DraftAttempt } from '../draft.ts';
+import type { DraftAttempt } from '../draft.ts';
 import type { DocumentField, FieldPlace } from '../field-values.ts';
 import type {
   ActionPlan,
@@ -19,12 +19,9 @@ import type {
   FileEntry,
   FilledValue,
   FlowAction,
-  MailRequest,
   Mark,
   Observer,
-  Participant,
   Tag,
-  XadesOptions,
   XmlNamespace,
 } from '../portal-types.ts';
 import type { TaggedContent } from './tagged-content.ts';
@@ -217,12 +214,12 @@ export type TrailAction =
   | 'message-refused';
 
 /** Principal of a journal line: participant or application, with address and user agent where they are known. */
-export interface TrailPrincipal {
+export type TrailPrincipal = {
   readonly by: string | null;
   readonly userId: string | null;
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
-}
+};
 
 /** Changes to one action of the flow. Source: docs/portal-values.md §15. */
 export interface ActionEdit {
@@ -384,39 +381,3 @@ export interface RequiredSignature {
   /** Lower-case hex SHA-256. */
   readonly certificate: string;
 }
-
-/** Effects of a document. Each carries the input of its handler. */
-export type DocumentEffect =
-  | {
-      readonly do: 'applySignature';
-      readonly signature: AcceptedSignature;
-      readonly signer: Participant;
-      readonly title: string | null;
-      readonly xades: XadesOptions | null;
-      readonly document: {
-        /** Absent in effects stored by an earlier version. */
-        readonly organizationId?: OrganizationId;
-        readonly key: string;
-        readonly format: DocumentFormat;
-        readonly current: BlobRef;
-        readonly signatures: BlobRef | null;
-      };
-      /**
-       * Signatures that the final verification requires besides this one; present when this one completes the flow and
-       * no time-stamp follows.
-       */
-      readonly conclude?: { readonly expected: readonly RequiredSignature[] };
-    }
-  | {
-      readonly do: 'conclude';
-      readonly format: DocumentFormat;
-      readonly current: BlobRef;
-      readonly signatures: BlobRef | null;
-      readonly expected: readonly RequiredSignature[];
-      readonly timestamp: boolean;
-    }
-  | { readonly do: 'notify'; readonly notices: readonly MailRequest[] }
-  | { readonly do: 'announce'; readonly events: readonly DocumentEvent[] }
-  | ConfirmDraftEffect
-  /** Names of files stay known after their deletion. */
-  | { readonly do: 'forgetFiles' | 'forgetParticipantUploads' };

@@ -9,12 +9,12 @@ import type { DocumentEvent, Evidence, MailRequest, Participant } from '../porta
 import type {
   AcceptedSignature,
   DocumentContext,
-  DocumentEffect,
   DocumentMessage,
   DocumentState,
   RequiredSignature,
   TrailPrincipal,
 } from './document-context.ts';
+import type { DocumentEffect } from './document-effects.ts';
 import { actionsReleased, isDone, usersOf, withAction } from './document-flow.ts';
 
 export interface Decision {
@@ -62,17 +62,20 @@ export type DecisionFunction<Type extends DocumentMessage['type']> = (
 ) => Decision | undefined;
 
 export function announceEffect(...events: readonly DocumentEvent[]): readonly DocumentEffect[] {
-  return [{ do: 'announce', events }];
+  return [{ type: 'announce', params: { events } }];
 }
 
 export function notifyEffect(mails: readonly MailRequest[]): readonly DocumentEffect[] {
-  return mails.length === 0 ? [] : [{ do: 'notify', notices: mails }];
+  return mails.length === 0 ? [] : [{ type: 'notify', params: { notices: mails } }];
 }
 
 export function concludeEffect(document: DocumentContext): DocumentEffect {
   const { format, current, signatures, timestampEnabled } = document;
   const expected = requiredSignatures(document);
-  return { do: 'conclude', format, current, signatures, expected, timestamp: timestampEnabled };
+  return {
+    type: 'conclude',
+    params: { format, current, signatures, expected, timestamp: timestampEnabled },
+  };
 }
 
 function requiredSignatures({ made }: DocumentContext): readonly RequiredSignature[] {
@@ -109,15 +112,17 @@ export function applySignatureEffect(document: DocumentContext): Pick<Decision, 
     context: { ...document, applying: signature.id },
     effects: [
       {
-        do: 'applySignature',
-        signature,
-        signer,
-        title: action.title,
-        xades: action.xadesOptions,
-        document: { organizationId: organization.id, key, format, current, signatures },
-        ...(completesFlow(document, signature) && {
-          conclude: { expected: requiredSignatures(document) },
-        }),
+        type: 'applySignature',
+        params: {
+          signature,
+          signer,
+          title: action.title,
+          xades: action.xadesOptions,
+          document: { organizationId: organization.id, key, format, current, signatures },
+          ...(completesFlow(document, signature) && {
+            conclude: { expected: requiredSignatures(document) },
+          }),
+        },
       },
     ],
   };

@@ -270,7 +270,7 @@ export function withUploadsEnded(decision: Decision): Decision {
     fields?.some(({ type }) => type === 'Attachment'),
   );
   if (!ENDS.has(to) || !asksForFiles) return decision;
-  return { ...decision, effects: [...effects, { do: 'forgetParticipantUploads' }] };
+  return { ...decision, effects: [...effects, { type: 'forgetParticipantUploads', params: undefined }] };
 }
 
 /** Keeps the metadata and removes the references to files. */
@@ -290,7 +290,7 @@ export const remove =
     return {
       context,
       to: 'Deleted',
-      effects: [...announceEffect(event), { do: 'forgetFiles' }],
+      effects: [...announceEffect(event), { type: 'forgetFiles', params: undefined }],
       note: 'Deleted.',
       disarm: ['expiry', 'again'],
     };

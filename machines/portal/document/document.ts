@@ -100,18 +100,14 @@
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
  */
 
+import { type NoteParams, note } from '@sealwright/runtime/actions';
 import { setup } from 'xstate';
 import { type Backoff, pauseAfter } from '../../backoff.ts';
 import type { Millis } from '../../ids.ts';
 import { decideOnce } from '../../record.ts';
+import { notify } from '../mail.ts';
 import type { CompletedAction, DocumentEvent } from '../portal-types.ts';
-import type {
-  DocumentContext,
-  DocumentEffect,
-  DocumentInput,
-  DocumentMessage,
-  DocumentState,
-} from './document-context.ts';
+import type { DocumentContext, DocumentInput, DocumentMessage, DocumentState } from './document-context.ts';
 import {
   announceEffect,
   applySignatureEffect,
@@ -125,6 +121,7 @@ import {
   notifyEffect,
 } from './document-decision.ts';
 import { editFlow } from './document-edits.ts';
+import * as documentEffects from './document-effects.ts';
 import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
 import * as lifecycle from './document-lifecycle.ts';
 import {
@@ -231,7 +228,9 @@ function createDocument(input: DocumentInput): Decision {
     effects: [
       ...(announced === undefined ? [] : announceEffect(announced.event)),
       ...notifyEffect(isQuiet ? [] : startMails([context, ...(siblings ?? [])])),
-      ...(draft === undefined ? [] : [{ do: 'confirmDraft', draft, createdAt: at, by: createdBy } as const]),
+      ...(draft === undefined
+        ? []
+        : [{ type: 'confirmDraft', params: { draft, createdAt: at, by: createdBy } } as const]),
     ],
     arm: [
       ...deadline('expiry', context.expirationDate, at),
@@ -363,11 +362,11 @@ const concludeAgain: DecisionFunction<'TRY_AGAIN' | 'RETRY'> = (document) =>
     : undefined;
 
 function eventsOf({ effects }: Decision): readonly DocumentEvent[] {
-  return effects.flatMap((effect) => (effect.do === 'announce' ? effect.events : []));
+  return effects.flatMap((effect) => (effect.type === 'announce' ? effect.params.events : []));
 }
 
 function effectsBesideEvents({ effects }: Decision): Decision['effects'] {
-  return effects.filter((effect) => effect.do !== 'announce');
+  return effects.filter(({ type }) => type !== 'announce');
 }
 
 /** The conclusion in the step that completes the flow. */
@@ -424,9 +423,14 @@ const machine = setup({
     events: {} as DocumentMessage,
   },
   actions: {
-    // The runtime reads the parameters of these two; the functions never run.
-    effect: (_, _effect: DocumentEffect) => {},
-    note: (_, _line: NoteParams) => {},
+    applySignature: documentEffects.applySignature.action,
+    conclude: documentEffects.conclude.action,
+    notify: notify.action,
+    announce: documentEffects.announce.action,
+    confirmDraft: documentEffects.confirmDraft.action,
+    forgetFiles: documentEffects.forgetFiles.action,
+    forgetParticipantUploads: documentEffects.forgetParticipantUploads.action,
+    note,
   },
   guards: {
     fits: ({ context, event }, transition: DecidedTransition) => {
@@ -455,19 +459,9 @@ function follow(decider: Decider) {
   });
 }
 
-interface NoteParams {
-  readonly message: string;
-  readonly data?: object;
-  readonly state?: DocumentState;
-}
-
 /** The part of XState's enqueue that is used here. */
 interface ActionEnqueuer {
-  (
-    action:
-      | { readonly type: 'effect'; readonly params: DocumentEffect }
-      | { readonly type: 'note'; readonly params: NoteParams },
-  ): void;
+  (action: documentEffects.DocumentEffect | { readonly type: 'note'; readonly params: NoteParams }): void;
   assign(context: DocumentContext): void;
   raise(event: DocumentMessage, options?: { readonly id: string; readonly delay: number }): void;
   cancel(id: string): void;
@@ -475,22 +469,22 @@ interface ActionEnqueuer {
 
 function carryOut(
   enqueue: ActionEnqueuer,
-  { context, effects, note, noteState, doneBy, arm = [], disarm = [], next }: Decision,
+  { context, effects: requests, note: message, noteState, doneBy, arm = [], disarm = [], next }: Decision,
 ): void {
   enqueue.assign(context);
   for (const name of disarm) enqueue.cancel(name);
   // The host adds the time to the message of a deadline.
   for (const { name, delay } of arm)
     enqueue.raise({ type: DEADLINES[name] } as DocumentMessage, { id: name, delay });
-  if (note !== undefined)
+  if (message !== undefined)
     enqueue({
       type: 'note',
-      params: { message: note, ...(noteState && { state: noteState }), ...(doneBy && { data: doneBy }) },
+      params: { message, ...(noteState && { state: noteState }), ...(doneBy && { data: doneBy }) },
     });
-  for (const effect of effects) {
-    enqueue({ type: 'effect', params: effect });
-    if (effect.do !== 'notify') continue;
-    for (const { about, to, userId } of effect.notices) {
+  for (const request of requests) {
+    enqueue(request);
+    if (request.type !== 'notify') continue;
+    for (const { about, to, userId } of request.params.notices) {
       const data = {
         action: 'mailed',
         about,

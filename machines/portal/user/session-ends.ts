@@ -4,8 +4,9 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
+
+import type { TellParams } from '@sealwright/runtime/actions';
 import type { Millis, OrganizationId } from '../../ids.ts';
-import type { RecordTell } from '../../record.ts';
 import { idOfSession, type SessionOrigin, type UserSession } from './sessions.ts';
 
 export const END_NOTES = { SignedOut: 'Signed out.', SessionsEnded: 'Sessions ended.' } as const;
@@ -41,7 +42,10 @@ interface EndLine {
   readonly by?: string | undefined;
 }
 
-function tell({ organizationId, userId, action, sessionId, origin, by }: EndLine): RecordTell {
+/** A line for the log of an organization. */
+type ToldLine = TellParams<{ readonly type: string }>;
+
+function lineFor({ organizationId, userId, action, sessionId, origin, by }: EndLine): ToldLine {
   const data = {
     action,
     userId,
@@ -50,7 +54,7 @@ function tell({ organizationId, userId, action, sessionId, origin, by }: EndLine
     userAgent: origin?.userAgent ?? null,
   };
   const event = { type: 'RECORD', note: `${END_NOTES[action]} User ${userId}.`, data, by };
-  return { to: { kind: 'organization', id: organizationId }, event };
+  return { id: organizationId, event };
 }
 
 /** Sessions that count. */
@@ -59,18 +63,18 @@ export function openSessions({ sessions = [] }: Holder, at: Millis): readonly Us
 }
 
 /** Lines of a change, by organization or by session. */
-export function endLines(before: Holder, after: Holder, message: ChangeMessage): readonly RecordTell[] {
+export function endLines(before: Holder, after: Holder, message: ChangeMessage): readonly ToldLine[] {
   const { type, userId, by, at, organizationId, sessionId = null, origin } = message;
   if (userId === undefined) return [];
   if (type === 'END_SESSIONS' && organizationId !== undefined)
-    return [tell({ organizationId, userId, action: 'SessionsEnded', sessionId, origin, by })];
+    return [lineFor({ organizationId, userId, action: 'SessionsEnded', sessionId, origin, by })];
   const kept = new Set(openSessions(after, at).map(({ sha256 }) => sha256));
   const ended = openSessions(before, at).filter(({ sha256 }) => !kept.has(sha256));
   if (type === 'SIGN_OUT' || type === 'SIGN_OUT_AT_PROVIDER') {
     const said =
       type === 'SIGN_OUT' ? { action: 'SignedOut' as const } : { action: 'SessionsEnded' as const, by };
     return ended.map((one) =>
-      tell({ organizationId: one.organizationId, userId, sessionId: idOfSession(one), ...said }),
+      lineFor({ organizationId: one.organizationId, userId, sessionId: idOfSession(one), ...said }),
     );
   }
   const stayed = openSessions(before, at).filter(({ sha256 }) => kept.has(sha256));
@@ -80,7 +84,7 @@ export function endLines(before: Holder, after: Holder, message: ChangeMessage):
     // A new session ends the oldest of too many alone.
     const ids = stayed.some(isThere) ? ended.filter(isThere).map(idOfSession) : [null];
     return ids.map((sessionId) =>
-      tell({ organizationId, userId, action: 'SessionsEnded', sessionId, by: by ?? 'the service' }),
+      lineFor({ organizationId, userId, action: 'SessionsEnded', sessionId, by: by ?? 'the service' }),
     );
   });
 }

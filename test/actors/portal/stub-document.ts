@@ -2,10 +2,11 @@
 
 import type { ActorDefinition } from '@sealwright/runtime';
 import { setup } from 'xstate';
+import { anyEffect } from '../../runtime/any-effect.ts';
 
 const machine = setup({
   types: { events: {} as { type: string; at: number; effect: { do: string } } },
-  actions: { effect: (_, _effect: object) => {} },
+  actions: { effect: anyEffect },
 }).createMachine({
   id: 'document',
   initial: 'Pending',

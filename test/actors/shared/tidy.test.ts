@@ -20,10 +20,14 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
-import type { JobEffect } from '../../../machines/batch/job-context.ts';
+import type { TidyInput } from '../../../machines/batch/job-effects.ts';
 import { HastyClock } from '../../project/hasty-clock.ts';
 import { reached } from '../../project/waiting.ts';
+import { handlerTable } from '../../runtime/any-effect.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
+
+/** These handlers use nothing of the runtime. */
+const NO_CONTEXT = {} as EffectContext;
 
 test('an input that cannot be removed is signed once, also after a restart, until it changes', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'sealwright-left-'));
@@ -77,10 +81,10 @@ test('a removal that takes too long is given up after as many attempts as one th
     disk: new DiskSync(),
     objects: undefined,
     originals: undefined,
-  } as never);
+  } as never).handler;
   const effect = { do: 'tidy', fileName: 'a', originalPath: '/in/a', input: null } as never;
   const attempt = (failures: number) =>
-    handler.run(effect, { failures, actor: { id: 'job' } } as never, undefined as unknown as EffectContext);
+    handler.run(effect, { failures, actor: { id: 'job' } } as never, NO_CONTEXT);
   t.true(isRetryable(await t.throwsAsync(attempt(10))));
   t.false(isRetryable(await t.throwsAsync(attempt(12))));
   t.is(runs, 1);
@@ -119,14 +123,16 @@ test('an input that cannot be opened is tried again for some seconds before its 
   t.is(saidOf({ path: `${work}/1/a.txt`, dest: '/none/a.txt' }, [work, '/none']), 'disk.not-writable');
 
   const refused = { ok: false, code: INPUT_BUSY, message: 'The file may not be read', ms: 0 };
-  const { sign } = jobHandlers({
-    pool: { run: async () => refused },
-    clock: systemClock,
-    storage: { writable: async () => {} },
-  } as never);
+  const { sign } = handlerTable(
+    jobHandlers({
+      pool: { run: async () => refused },
+      clock: systemClock,
+      storage: { writable: async () => {} },
+    } as never),
+  );
   const effect = { do: 'sign', fileName: 'a.txt', originalPath: original } as never;
   const attempt = (failures: number) =>
-    sign.run(effect, { failures, actor: { id: 'job' } } as never, undefined as unknown as EffectContext);
+    sign?.run(effect, { failures, actor: { id: 'job' } } as never, NO_CONTEXT) ?? Promise.resolve(null);
   t.true(isRetryable(await t.throwsAsync(attempt(0), { message: refused.message })));
   t.true(isRetryable(await t.throwsAsync(attempt(3))));
   t.false(isRetryable(await t.throwsAsync(attempt(4), { code: 'input.unreadable' })));
@@ -134,19 +140,21 @@ test('an input that cannot be opened is tried again for some seconds before its 
 
 for (const name of ['sign', 'release', 'dispatch'] as const)
   test(`an error of ${name} that nobody foresaw fails its job at once: a second attempt could do it twice`, async (t) => {
-    const handler = jobHandlers({
-      pool: {
-        run: async () => {
-          throw new Error('nobody foresaw this');
+    const handler = handlerTable(
+      jobHandlers({
+        pool: {
+          run: async () => {
+            throw new Error('nobody foresaw this');
+          },
         },
-      },
-      clock: systemClock,
-      storage: { writable: async () => {}, held: null },
-      remote: { profileOf: () => ({ portal: {}, profile: {} }) },
-    } as never)[name];
+        clock: systemClock,
+        storage: { writable: async () => {}, held: null },
+        remote: { profileOf: () => ({ portal: {}, profile: {} }) },
+      } as never),
+    )[name];
     const effect = { do: name, fileName: 'a.txt', originalPath: '/in/a.txt' } as never;
     const attempt = { failures: 0, actor: { id: 'job' } } as never;
-    const error = await t.throwsAsync(handler.run(effect, attempt, undefined as unknown as EffectContext));
+    const error = await t.throwsAsync(async () => handler?.run(effect, attempt, NO_CONTEXT));
     t.true(isFatal(error));
     t.is(error.message, 'nobody foresaw this');
   });
@@ -167,10 +175,10 @@ test('the removal of an input is durable before the result is sent to its job, a
     setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
   });
   t.teardown(() => pool.close());
-  const handler = tidyHandler({ pool, disk: new SeenDisk() });
+  const { handler } = tidyHandler({ pool, disk: new SeenDisk() });
   const originalPath = join(layout.input, 'a.txt');
   await writeFile(originalPath, '');
-  const effect: Extract<JobEffect, { do: 'tidy' }> = {
+  const effect: TidyInput & { readonly do: 'tidy' } = {
     do: 'tidy',
     originalPath,
     fileName: 'a.txt',
@@ -182,16 +190,14 @@ test('the removal of an input is durable before the result is sent to its job, a
       readAt: 0,
     },
   };
-  // This handler uses nothing of the runtime.
-  const context = {} as EffectContext;
   const attempt = {
     key: 'job/x/1/0' as EffectKey,
     actor: { kind: 'job', id: 'x' },
     failures: 0,
     signal: new AbortController().signal,
   };
-  t.deepEqual(await handler.run(effect, attempt, context), { type: 'TIDIED', diverged: false });
+  t.deepEqual(await handler.run(effect, attempt, NO_CONTEXT), { type: 'TIDIED', diverged: false });
   t.deepEqual(asked, [`${layout.input} without a.txt`]);
   await rm(layout.input, { recursive: true });
-  t.deepEqual(await handler.run(effect, attempt, context), { type: 'TIDIED', diverged: false });
+  t.deepEqual(await handler.run(effect, attempt, NO_CONTEXT), { type: 'TIDIED', diverged: false });
 });

@@ -1,8 +1,10 @@
 /** The operator pages of actors that fail, are given up, wait, and have relatives, in a browser. */
+
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ActorDefinition, buildRuntime, Retryable, systemClock, systemIds } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup as setupMachine } from 'xstate';
@@ -11,6 +13,7 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
+import { anyEffect } from '../../runtime/any-effect.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, logIn, toast, visit } from '../browser.ts';
 
@@ -31,8 +34,8 @@ const door: ActorDefinition = {
   machine: setupMachine({
     types: { context: {} as { inside: string | null; combination: string } },
     actions: {
-      effect: (_, __: { readonly do: string }) => {},
-      note: (_, __: { readonly message: string }) => {},
+      effect: anyEffect,
+      note,
     },
   }).createMachine({
     id: 'door',

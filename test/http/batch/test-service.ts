@@ -13,6 +13,7 @@ import {
   type Calls,
   type Clock,
   Faults,
+  handlersOf,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
@@ -144,7 +145,7 @@ export async function openTestService(
   const runtime = buildRuntime({
     ...common,
     definitions: plan.definitions,
-    handlers: plan.handlers,
+    handlers: handlersOf(plan.definitions, plan.handlers),
     onCommitted: (step, isOwn) => {
       opened?.inspection.changes.observe();
       plan.observe(step, isOwn);

@@ -2,11 +2,8 @@
 import test from 'ava';
 import { transition } from 'xstate';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
-import type {
-  DocumentContext,
-  DocumentEffect,
-  DocumentMessage,
-} from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, DocumentMessage } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentEffect } from '../../../machines/portal/document/document-effects.ts';
 import { currentStep, isSigning, usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { DocumentEvent, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { initialContext } from '../table.ts';
@@ -77,21 +74,21 @@ function randomMessage(model: FlowModel): object {
   const turn = { flowActionId: action?.id, userId: user?.id };
   model.fresh += 1;
   const id = `id-${model.fresh}`;
-  const work = model.effects.find(({ do: what }) => what === 'applySignature' || what === 'conclude');
+  const work = model.effects.find(({ type }) => type === 'applySignature' || type === 'conclude');
   const outcomes = (): object => {
-    if (work?.do === 'conclude')
+    if (work?.type === 'conclude')
       return random() < 0.7
         ? { type: 'CONCLUDED', output: null, tellParticipants: true }
         : { type: 'CONCLUSION_FAILED', code: 'x', message: 'x' };
-    if (work?.do !== 'applySignature') return { type: 'RETRY' };
-    const signature = work.signature.id;
+    if (work?.type !== 'applySignature') return { type: 'RETRY' };
+    const signature = work.params.signature.id;
     if (random() < 0.75)
       return {
         type: 'SIGNATURE_ADDED',
         id: signature,
         output: blob(model.fresh),
         certificate: 'c',
-        ...(work.conclude && random() < 0.5 && { concluded: { tellParticipants: true } }),
+        ...(work.params.conclude && random() < 0.5 && { concluded: { tellParticipants: true } }),
       };
     return { type: 'SIGNATURE_FAILED', id: signature, code: 'x', message: 'x', isFinal: random() < 0.3 };
   };
@@ -181,10 +178,9 @@ function step(model: FlowModel, message: object): void {
       model.timers.set(id, { due: model.at + delay, type: said.type });
     }
     if (type === 'xstate.cancel') model.timers.delete((params as { sendId: string }).sendId);
-    if (type !== 'effect') continue;
-    const effect = params as DocumentEffect;
-    if (effect.do === 'announce') model.events.push(...effect.events);
-    if (effect.do === 'applySignature' || effect.do === 'conclude') model.effects.push(effect);
+    const effect = { type, params } as DocumentEffect;
+    if (effect.type === 'announce') model.events.push(...effect.params.events);
+    if (effect.type === 'applySignature' || effect.type === 'conclude') model.effects.push(effect);
   }
 }
 
@@ -231,7 +227,9 @@ function broken({ state, context, effects, timers }: FlowModel): string | undefi
   }
   if (applying !== null && !accepted.some(({ id }) => id === applying))
     return 'what is put in was not accepted';
-  const atWork = effects.filter((one) => one.do === 'applySignature' && one.signature.id === applying);
+  const atWork = effects.filter(
+    (one) => one.type === 'applySignature' && one.params.signature.id === applying,
+  );
   if (applying !== null && atWork.length !== 1) return 'nobody puts in what is being put in';
   const signatures = [...made, ...accepted].filter(({ signingTime }) => signingTime !== null);
   if (new Set(signatures.map(({ fieldName }) => fieldName)).size !== signatures.length)
@@ -312,12 +310,12 @@ test('a flow that is verified with its last signature ends like one that is veri
       const [next, actions] = transition(documentMachine, snapshot, { at: 9000, ...message } as never);
       snapshot = next as typeof snapshot;
       for (const { type, params } of actions) {
-        if (type === 'effect') requested.push(params as DocumentEffect);
         if (type === 'note') notes.push((params as { readonly message: string }).message);
+        else requested.push({ type, params } as DocumentEffect);
       }
     }
-    const events = requested.flatMap((one) => (one.do === 'announce' ? one.events : []));
-    const mails = requested.flatMap((one) => (one.do === 'notify' ? one.notices : []));
+    const events = requested.flatMap((one) => (one.type === 'announce' ? one.params.events : []));
+    const mails = requested.flatMap((one) => (one.type === 'notify' ? one.params.notices : []));
     return { state: snapshot.value, context: snapshot.context, notes, events, mails, requested };
   };
   const added = { type: 'SIGNATURE_ADDED', id: 's1', output: blob(7), certificate: 'c' };
@@ -330,10 +328,10 @@ test('a flow that is verified with its last signature ends like one that is veri
     together.events.map(({ type }) => type),
     ['DocumentApproved', 'DocumentSigned', 'DocumentConcluded'],
   );
-  t.true(two.some((effect) => effect.do === 'conclude'));
-  t.false(one.some((effect) => effect.do === 'conclude'));
-  const [sealing] = one.filter((effect) => effect.do === 'applySignature');
-  t.deepEqual(sealing?.do === 'applySignature' && sealing.conclude, { expected: [] });
+  t.true(two.some((effect) => effect.type === 'conclude'));
+  t.false(one.some((effect) => effect.type === 'conclude'));
+  const [sealing] = one.filter((effect) => effect.type === 'applySignature');
+  t.deepEqual(sealing?.type === 'applySignature' && sealing.params.conclude, { expected: [] });
 
   const { current, signatures } = context as DocumentContext;
   const base = { updateDate: 9000, current, signatures };
@@ -342,5 +340,5 @@ test('a flow that is verified with its last signature ends like one that is veri
   };
   const { requested: none, ...atOnce } = ended([], made);
   t.deepEqual(atOnce, together, 'a signature that is made before it is accepted');
-  t.false(none.some((effect) => effect.do === 'applySignature'));
+  t.false(none.some((effect) => effect.type === 'applySignature'));
 });

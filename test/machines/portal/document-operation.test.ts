@@ -52,8 +52,7 @@ test('an operation on documents sums up its batches and names the documents of t
     at: 1500,
     next,
   } as never);
-  t.deepEqual(actions.find(({ type }) => type === 'effect')?.params, {
-    do: 'operateDocuments',
+  t.deepEqual(actions.find(({ type }) => type === 'operateDocuments')?.params, {
     organizationId: 'o-1',
     ...next,
   });

@@ -1,7 +1,9 @@
 /** The actor of the crash proof: it counts what it asked for and what came back, in every place a step writes to. */
 
 import type { ActorAddress, ActorDefinition } from '@sealwright/runtime';
+import { dropEffects, note } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
+import { anyEffect } from '../any-effect.ts';
 
 /**
  * What a ledger may ask for: work that waits for the flush or does not, in partitions, that fails at first, that fails for
@@ -52,9 +54,9 @@ function taken(context: LedgerContext, n: number, as: 'done' | 'failed'): Partia
 const ledgerMachine = setup({
   types: { context: {} as LedgerContext, events: {} as LedgerEvent },
   actions: {
-    effect: (_, _params: object) => {},
-    note: (_, _params: object) => {},
-    dropEffects: () => {},
+    effect: anyEffect,
+    note,
+    dropEffects,
     count: assign(({ context, event }) => {
       switch (event.type) {
         case 'ASK':

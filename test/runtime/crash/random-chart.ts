@@ -4,7 +4,9 @@
  */
 
 import type { ActorDefinition, Json } from '@sealwright/runtime';
+import { dropEffects, note } from '@sealwright/runtime/actions';
 import { type AnyStateMachine, assign, setup } from 'xstate';
+import { anyEffect } from '../any-effect.ts';
 
 export type Act =
   | { readonly act: 'work'; readonly how: 'plain' | 'flaky' | 'doomed' | 'partitioned' }
@@ -108,9 +110,9 @@ function machineOf(chart: Chart): AnyStateMachine {
       events: {} as { type: string; what?: string; at: number },
     },
     actions: {
-      effect: (_, _params: object) => {},
-      note: (_, _params: object) => {},
-      dropEffects: () => {},
+      effect: anyEffect,
+      note,
+      dropEffects,
       hear: assign({
         heard: ({ context, event }): readonly Heard[] => [
           ...context.heard,

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ActorDefinition, type ActorStore, buildRuntime, Retryable } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
+import { anyEffect } from '../any-effect.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -18,8 +20,8 @@ const door: ActorDefinition = {
   machine: setup({
     types: { context: {} as { house: string; combination: string; apiToken: string } },
     actions: {
-      effect: (_, __: { readonly do: string }) => {},
-      note: (_, __: { readonly message: string; readonly data?: object }) => {},
+      effect: anyEffect,
+      note,
     },
   }).createMachine({
     id: 'door',

@@ -11,10 +11,12 @@ import {
   type Log,
   type StoredEffect,
 } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
 import type { EncodedStep } from '#runtime/store/postgres/steps-as-arrays.js';
 import { Singletons } from '../../../actors/shared/singletons.ts';
+import { anyEffect } from '../any-effect.ts';
 import { SimulatedCluster, type SimulatedProcess } from './simulated-cluster.ts';
 
 const LEASE_SECONDS = 2;
@@ -36,8 +38,8 @@ interface TaskContext {
 const task = setup({
   types: { context: {} as TaskContext, events: {} as { type: string; by?: string } },
   actions: {
-    effect: (_, _params: object) => {},
-    note: (_, _params: object) => {},
+    effect: anyEffect,
+    note,
     count: assign({ rounds: ({ context }) => context.rounds + 1 }),
   },
   guards: { isLast: ({ context }) => context.rounds + 1 >= ROUNDS },

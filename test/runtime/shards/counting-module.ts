@@ -1,7 +1,9 @@
 /** Actors that count, for tests of threads: what each thread loads. */
 
 import type { ActorDefinition } from '@sealwright/runtime';
+import { note } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
+import { anyEffect } from '../any-effect.ts';
 
 interface Context {
   readonly count: number;
@@ -14,8 +16,8 @@ export const counting: ActorDefinition = {
   machine: setup({
     types: { context: {} as Context },
     actions: {
-      effect: (_, __: { readonly do: string; readonly n: number }) => {},
-      note: (_, __: { readonly message: string }) => {},
+      effect: anyEffect,
+      note,
       add: assign({ count: ({ context }) => context.count + 1 }),
       finish: assign({ done: ({ context }) => context.done + 1 }),
       exit: assign(() => process.exit(1)),

@@ -123,7 +123,7 @@ function eventsOf({ root }: AnyStateMachine): readonly string[] {
 function typesIn(source: string): { readonly input: string; readonly event: string } {
   const [, context, message, input = context] =
     /recordMachine<(\w+), (\w+)(?:, (\w+))?>/.exec(source) ??
-    /deliveryQueueMachine<(\w+)>/.exec(source) ??
+    /deliveryQueueMachine<\s*(\w+)/.exec(source) ??
     [];
   const setup = (member: string) =>
     new RegExp(`^\\s.*\\b${member}: {} as (\\w+|{.*})(?:,| })`, 'm').exec(source)?.[1];

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { RUNTIME_FAULT_POINTS, systemClock } from '@sealwright/runtime';
 import { seededIds } from '@sealwright/runtime/testing';
 import { ACTOR_FAULTS } from '../../../actors/index.ts';
-import type { JobEffect } from '../../../machines/batch/job-context.ts';
+import type { JOB_EFFECTS } from '../../../machines/batch/job-effects.ts';
 import { Service } from '../service.ts';
 import { brokenPromises } from '../signing/evidence.ts';
 import { give, type Load } from './load.ts';
@@ -34,7 +34,7 @@ const EFFECTS = [
   'tidy',
   'quarantine',
   'recordEvent',
-] as const satisfies readonly JobEffect['do'][];
+] as const satisfies readonly (typeof JOB_EFFECTS)[number]['name'][];
 const POINTS = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULTS)].flatMap((point) =>
   point.startsWith('effect.') ? EFFECTS.map((effect) => `${point}/${effect}`) : [point],
 );

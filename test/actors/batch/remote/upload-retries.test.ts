@@ -123,7 +123,7 @@ test('an upload that waits longer than the time limit of effects stays one attem
     upload: async () => 'upload',
     create: async () => 'document',
   };
-  const handler = dispatchHandler({
+  const { handler } = dispatchHandler({
     pool: {
       run: async () => {
         attempts += 1;

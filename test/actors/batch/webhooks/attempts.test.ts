@@ -15,6 +15,7 @@ import { EventLog } from '../../../../actors/batch/job-records/events.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { JobWebhooks } from '../../../../actors/batch/webhooks/job-webhooks.ts';
+import { handlerTable } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type Receiver, startReceiver, status } from '../../portal/webhooks/receiver.ts';
 
@@ -57,8 +58,8 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
     definitions,
     handlers: {
       ...Object.fromEntries(others.map((name) => [name, nothing])),
-      ...withoutTimeLimits(webhooks.handlers),
-      recordEvent: recordEventHandler({ record: (event, id) => events.record(event, id) }),
+      ...withoutTimeLimits(handlerTable(webhooks.handlers)),
+      ...handlerTable([recordEventHandler({ record: (event, id) => events.record(event, id) })]),
     },
     onCommitted: ({ actor, counters }) => {
       if (actor.address.kind !== 'job-webhook') return;

@@ -11,6 +11,7 @@ import {
   type Clock,
   type EffectHandler,
   Faults,
+  handlersOf,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
@@ -161,6 +162,7 @@ export async function portalFixture(
     { actors, store, clock, ids: systemIds, log, faults },
     pool,
   );
+  const handlers = handlersOf(plan.definitions, plan.handlers);
   const runtime = buildRuntime({
     actors,
     store,
@@ -170,9 +172,9 @@ export async function portalFixture(
     faults,
     definitions: plan.definitions,
     handlers: {
-      ...plan.handlers,
+      ...handlers,
       // Events are read from steps, also where no webhook needs them.
-      announce: { ...(plan.handlers['announce'] as EffectHandler), isNeeded: () => true },
+      announce: { ...(handlers['announce'] as EffectHandler), isNeeded: () => true },
     },
     onCommitted: (step) => {
       for (const { effect } of step.effects) {

@@ -7,6 +7,7 @@ import { FOLDER, Folders } from '../../../../actors/portal/folders/folders.ts';
 import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
+import { handlerTable } from '../../../runtime/any-effect.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */
@@ -47,8 +48,8 @@ function folderFixture(
   const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [FOLDER, paper],
-    handlers: {
-      emptyFolder: emptyFolderHandler(
+    handlers: handlerTable([
+      emptyFolderHandler(
         // The runtime is made with the handlers.
         {
           get actors() {
@@ -65,7 +66,7 @@ function folderFixture(
           ),
         paper,
       ),
-    },
+    ]),
     observe: (step) => waits?.observe(step),
   });
   const { actors } = it.runtime;

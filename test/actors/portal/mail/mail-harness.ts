@@ -1,4 +1,5 @@
 /** A runtime with mails, a stub in the place of documents, and simulated time. */
+
 import {
   type ActorAddress,
   ActorCalls,
@@ -21,6 +22,7 @@ import type { OrganizationId } from '../../../../machines/ids.ts';
 import type { MailContext } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
 import { reached } from '../../../project/waiting.ts';
+import { handlerTable } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -69,38 +71,40 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     log: QUIET,
     faults,
     definitions: [stubDocument, MAIL],
-    handlers: withoutTimeLimits({
-      notify: createMailHandler({ actors, clock }),
-      reportMail: reportMailHandler({ actors }),
-      sendMail: sendMailHandler({
-        actors,
-        mailer,
-        store,
-        trouble,
-        gateway: options.gateway,
-        caller: createHttpWebhookCaller({
-          // Real calls need real time.
-          clock: { after: systemClock.after.bind(systemClock), now: () => clock.now() },
-          allowPrivate: false,
+    handlers: withoutTimeLimits(
+      handlerTable([
+        createMailHandler({ actors, clock }),
+        reportMailHandler({ actors }),
+        sendMailHandler({
+          actors,
+          mailer,
+          store,
+          trouble,
+          gateway: options.gateway,
+          caller: createHttpWebhookCaller({
+            // Real calls need real time.
+            clock: { after: systemClock.after.bind(systemClock), now: () => clock.now() },
+            allowPrivate: false,
+          }),
+          clock,
+          profileOf: async (id) => {
+            await options.reading?.();
+            return options.profiles === undefined
+              ? { name: 'Acme', language: 'en', replyTo: null }
+              : options.profiles.get(id);
+          },
+          links: {
+            action: ({ key }, action, user) =>
+              `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+            observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
+            check: (key) => `${PUBLIC_URL}/check/${key}`,
+            signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
+          },
+          codeFor: (_action, _user, generation) => String(100_000 + generation),
+          sender: options.sender ?? 'no-reply@portal.example.test',
         }),
-        clock,
-        profileOf: async (id) => {
-          await options.reading?.();
-          return options.profiles === undefined
-            ? { name: 'Acme', language: 'en', replyTo: null }
-            : options.profiles.get(id);
-        },
-        links: {
-          action: ({ key }, action, user) =>
-            `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
-          observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
-          check: (key) => `${PUBLIC_URL}/check/${key}`,
-          signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
-        },
-        codeFor: (_action, _user, generation) => String(100_000 + generation),
-        sender: options.sender ?? 'no-reply@portal.example.test',
-      }),
-    }),
+      ]),
+    ),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
   const sendTest = async () => ({ isAccepted: true, code: null, answer: '' });

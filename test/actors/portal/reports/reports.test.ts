@@ -44,9 +44,9 @@ function reportFixture(
     definitions: [REPORT, paper],
     handlers: {
       makeReport: {
-        ...makeReportHandler({} as never, {} as never, {} as never),
+        ...makeReportHandler({} as never, {} as never, {} as never).handler,
         run: (effect, attempt, context) =>
-          makeReportHandler(it.store, it.blobs, it.faults).run(effect, attempt, context),
+          makeReportHandler(it.store, it.blobs, it.faults).handler.run(effect, attempt, context),
       },
     },
     observe: (step) => waits?.observe(step),

@@ -218,8 +218,8 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
   const { run } = forgetParticipantUploadsHandler(
     { actors: actors as object as Calls, store: fixture.store },
     sweeping,
-  );
+  ).handler;
   const attempt = { actor: { kind: 'document', id } } as unknown as EffectAttempt;
-  await run({}, attempt, {} as EffectContext);
+  await run({ do: 'forgetParticipantUploads' }, attempt, {} as EffectContext);
   t.is(asked, 150);
 });

@@ -204,7 +204,9 @@ test('a requested pause of a receiver is kept', async (t) => {
     (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
   await webhookSystem.until(async () => (await newest())?.attempts.length === 1);
   const delivery = await newest();
-  t.is((delivery?.nextTryDate ?? 0) - (delivery?.attempts[0]?.date ?? 0), 120_000);
+  // Time that the test lets pass during the attempt counts as well.
+  const pause = (delivery?.nextTryDate ?? 0) - (delivery?.attempts[0]?.date ?? 0);
+  t.true(pause >= 120_000 && pause < 121_000, String(pause));
   t.like(delivery?.attempts[0], { status: 429, response: 'answer 429' });
 });
 

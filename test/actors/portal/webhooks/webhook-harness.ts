@@ -27,6 +27,7 @@ import {
 import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { reached } from '../../../project/waiting.ts';
+import { handlerTable } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -109,7 +110,7 @@ export async function startWebhookSystem(
       WEBHOOK_SET,
       withRelatedActors(WEBHOOK_DELIVERY_QUEUE),
     ],
-    handlers: withoutTimeLimits({ ...outgoing.handlers, emptyFolder: nothing }),
+    handlers: withoutTimeLimits({ ...handlerTable(outgoing.handlers), emptyFolder: nothing }),
     onCommitted: (step) => outgoing.registry.observe(step),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });

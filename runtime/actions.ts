@@ -1,0 +1,14 @@
+/** Actions that ask the runtime for something, for the modules of machines. Pure; loads no other part of the runtime. */
+
+export type { WithoutTime } from './model/definition.ts';
+export {
+  type DeclaredEffect,
+  declareEffect,
+  dropEffects,
+  type NoteParams,
+  note,
+  type RequestOf,
+  type TellParams,
+  tell,
+} from './model/effects.ts';
+export type { RequestAction } from './model/requests.ts';
