@@ -169,7 +169,7 @@ test('each change of a packed actor or line is named', async (t) => {
   const tables = openTables(folder);
   tables.packed.putSync(1, Buffer.of(1, 2, 3));
   await tables.root.close();
-  t.regex(await verified(), /^the store: The store holds a value that is no JSON/);
+  t.regex(await verified(), /^the store: The store holds actor job\/job-0 that is no JSON/);
 });
 
 test('a packed actor that is damaged stays as it is, and fails no step of others', async (t) => {
