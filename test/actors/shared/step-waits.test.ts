@@ -2,9 +2,9 @@ import { defineActor, type StoredActor } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { StepWaits } from '../../../actors/shared/step-waits.ts';
-import { folderMachine } from '../../../machines/portal/folder.ts';
+import { emptyFolder, folderMachine } from '../../../machines/portal/folder.ts';
 
-const FOLDER = defineActor('folder', { machine: folderMachine, version: 1 });
+const FOLDER = defineActor('folder', { machine: folderMachine, effects: [emptyFolder], version: 1 });
 
 function step(kind: string, id: string, state: string) {
   return { actor: { address: { kind, id }, state, context: {} } as StoredActor };

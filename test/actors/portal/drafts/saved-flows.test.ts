@@ -1,5 +1,6 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
+import { BRANDING } from '../../../../actors/portal/branding/branding.ts';
 import { SAVED_FLOW, SavedFlowService } from '../../../../actors/portal/drafts/saved-flows.ts';
 import { Records } from '../../../../actors/portal/shared/records.ts';
 import { MARKS_SESSION, MarksSessionService } from '../../../../actors/portal/signing/marks-sessions.ts';
@@ -7,7 +8,7 @@ import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 function savedFlowFixture(t: ExecutionContext) {
-  const it = portalStoreFixture(t, { definitions: [SAVED_FLOW, MARKS_SESSION] });
+  const it = portalStoreFixture(t, { definitions: [SAVED_FLOW, MARKS_SESSION, BRANDING] });
   const { store, clock, uploads, tenants } = it;
   const runtime = { actors: it.runtime.actors, store, clock, ids: systemIds };
   return {
