@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { base64Bytes } from './base64.ts';
+import { noteIgnored } from './ignored-members.ts';
 import { isBlank, plainLine } from './plain-text.ts';
 import { isoTime, parseEnd, parseEndOfDay, parseMoment } from './times.ts';
 
@@ -27,7 +28,7 @@ export interface BoundRefusal {
 
 /**
  * An object with case-insensitive member names; of a duplicate member the last value other than null counts, and
- * unknown members are ignored.
+ * unknown members are ignored (`namingIgnored`).
  */
 export function members<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const names = new Map(Object.keys(shape).map((name) => [name.toLowerCase(), name]));
@@ -37,10 +38,15 @@ export function members<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 function exactNames(given: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   const exact: Record<string, unknown> = Object.create(null);
+  let unknown: string[] | undefined;
   for (const [name, value] of Object.entries(given)) {
     const known = names.get(name.toLowerCase());
-    if (known !== undefined && (value !== null || !(known in exact))) exact[known] = value;
+    if (known === undefined) {
+      unknown ??= [];
+      unknown.push(name);
+    } else if (value !== null || !(known in exact)) exact[known] = value;
   }
+  noteIgnored(given, unknown);
   return exact;
 }
 

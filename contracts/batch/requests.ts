@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { shown } from '../fields.ts';
+import { noteIgnored } from '../ignored-members.ts';
 
 /** Maximum page size of lists. Source: docs/batch-values.md §0. */
 const MAX_PAGE_SIZE = 200;
@@ -161,4 +162,11 @@ export const reason = z
     openapi: { anyOf: [{ type: 'string', maxLength: MAX_REASON }, { type: 'null' }] },
   });
 
-export const reasonBody = z.object({ reason }).meta({ id: 'Reason' });
+/** Members beside the reason are ignored, and named in the answer. */
+export const reasonBody = z
+  .preprocess((given) => {
+    const others = Object.keys(Object(given)).filter((name) => name !== 'reason');
+    if (others.length > 0) noteIgnored(given as object, others);
+    return given;
+  }, z.object({ reason }))
+  .meta({ id: 'Reason' });

@@ -5,6 +5,7 @@
  */
 
 import type { z } from 'zod';
+import { namingIgnored } from '../../contracts/ignored-members.ts';
 import { Refusal, type RefusalCode } from '../../machines/refusals.ts';
 import { notFoundPage } from '../../web/pages/batch/not-found.tsx';
 import { isPagePath } from '../core/accept.ts';
@@ -54,8 +55,9 @@ export const batchConventions: Conventions = {
     const takesReason = route.refusals.includes('validation.reason-too-long');
     const tooLarge = takesReason ? 'validation.reason-too-long' : 'validation.body-invalid';
     const given = await readJson(stream, contentType, tooLarge);
-    const value = checked(route.body, given, route.invalidInput.body as RefusalCode);
-    return { value, fingerprint: () => fingerprintOf(given) };
+    const code = route.invalidInput.body as RefusalCode;
+    const read = namingIgnored(given, () => checked(route.body, given, code));
+    return { ...read, fingerprint: () => fingerprintOf(given) };
   },
   encodedBody: () =>
     new Refusal(

@@ -25,6 +25,8 @@ export interface CheckedBody {
   readonly value: unknown;
   /** SHA-256 of the received JSON value, hex. */
   fingerprint(): string;
+  /** Members that were ignored, as `X-Ignored-Members` has them. @default none */
+  readonly ignored?: string | undefined;
 }
 
 /** A request for a path that does not exist. */

@@ -168,6 +168,8 @@ export interface ReplyContext {
   readonly lastOnConnection: boolean;
   /** A `Set-Cookie` value added to any reply: a renewed session. */
   readonly setCookie: string | undefined;
+  /** Members of the body that were ignored. */
+  readonly ignored: string | undefined;
 }
 
 /**
@@ -194,6 +196,7 @@ export function writeHead(
   text += `\r\nCache-Control: ${stored ? CLIENT_HINTS : NOT_STORED}`;
   if (context.https) text += HTTPS_ONLY;
   if (context.setCookie !== undefined) text += `\r\nSet-Cookie: ${context.setCookie}`;
+  if (context.ignored !== undefined) text += `\r\nX-Ignored-Members: ${context.ignored}`;
   if (contentType !== undefined) text += `\r\nContent-Type: ${contentType}`;
   response.writeHeader('X-Request-Id', text);
 }

@@ -1,6 +1,7 @@
 /** Conventions of the portal for requests and refusals. Source: docs/portal-values.md §§1 and 2. */
 
 import { parsedInput } from '../../actors/portal/api.ts';
+import { namingIgnored } from '../../contracts/ignored-members.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
@@ -77,13 +78,14 @@ async function readPortalBody(request: BodyRequest, large: BodyReading): Promise
     route.authorize?.({ params, credentials, identity: identity });
   if (bytes.length > READ_HERE_BYTES && route.largeBody !== undefined) {
     if (route.authorize !== undefined) await authorize(await large.credentials(bytes));
-    const { value, fingerprint } = await large.body(route.largeBody, bytes);
-    return { value: value, fingerprint: () => fingerprint };
+    const { fingerprint, ...read } = await large.body(route.largeBody, bytes);
+    return { ...read, fingerprint: () => fingerprint };
   }
   const given = parseJsonObject(bytes);
   if (route.authorize !== undefined) await authorize(credentialsOf(given));
-  const value = parsedInput(route.body, given, portalCode(route.invalidInput.body));
-  return { value, fingerprint: () => fingerprintOf(given) };
+  const code = portalCode(route.invalidInput.body);
+  const read = namingIgnored(given, () => parsedInput(route.body, given, code));
+  return { ...read, fingerprint: () => fingerprintOf(given) };
 }
 
 /**

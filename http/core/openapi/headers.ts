@@ -114,6 +114,11 @@ export const RESPONSE_HEADERS = {
     required: true,
     schema: { type: 'string', pattern: '^(?:0|[1-9][0-9]*)$' },
   },
+  'X-Ignored-Members': {
+    description:
+      'Members of the body that are unknown here and were ignored, percent-encoded, such as `name, files[0].size`: at most ten, then `...`. Absent: none.',
+    schema: { type: 'string', maxLength: 200 },
+  },
   'Content-Range': { description: 'Which bytes of the whole these are.', required: true, schema: text },
 } as const satisfies { readonly [name: string]: HeaderObject };
 

@@ -147,6 +147,8 @@ function success(
   }
   if (status === 206) headers.push('Content-Range');
   headers.push(...(route.answerHeaders ?? []));
+  if (route.bodyPolicy === 'json' && book.resolved(book.input(route.body))['additionalProperties'] !== false)
+    headers.push('X-Ignored-Members');
   const description = MEANINGS[status] ?? route.summary;
   return {
     description,

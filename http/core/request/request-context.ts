@@ -163,6 +163,7 @@ export class RequestContext implements FailedRequest {
       headOnly: this.#method === 'HEAD',
       lastOnConnection: closing,
       setCookie: undefined,
+      ignored: undefined,
     };
   }
 
@@ -372,9 +373,10 @@ export class RequestContext implements FailedRequest {
     const answer =
       this.#stream === undefined || isStream
         ? route.handle(request)
-        : readBody(received, request, this.#stream, conventions).then(({ value, fingerprint }) =>
-            route.handle({ ...request, body: value, fingerprint }),
-          );
+        : readBody(received, request, this.#stream, conventions).then(({ value, fingerprint, ignored }) => {
+            if (ignored !== undefined) this.#replyContext = { ...this.#replyContext, ignored };
+            return route.handle({ ...request, body: value, fingerprint });
+          });
     return this.#countWork(route, answer);
   }
 

@@ -1,4 +1,5 @@
 /** Messages between the main thread and the worker that parses large bodies. */
+import type { WithIgnored } from '../../../contracts/ignored-members.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { BodyCredentials } from '../../core/router.ts';
 
@@ -13,9 +14,8 @@ interface BodyFault {
   readonly errors: { readonly [member: string]: readonly string[] } | undefined;
 }
 
-export interface ReadBody {
-  /** Result of the schema; bytes are `Uint8Array`. */
-  readonly value: unknown;
+/** The value is the result of the schema; bytes are `Uint8Array`. */
+export interface ReadBody extends WithIgnored<unknown> {
   /** SHA-256 of the received JSON value, hex. */
   readonly fingerprint: string;
 }

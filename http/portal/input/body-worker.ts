@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import { parsedInput } from '../../../actors/portal/api.ts';
+import { namingIgnored } from '../../../contracts/ignored-members.ts';
 import { editFlow, replaceEnvelope, replaceFile } from '../../../contracts/portal/document-changes.ts';
 import { drafts } from '../../../contracts/portal/kept-requests/drafts.ts';
 import { saveEditorSession } from '../../../contracts/portal/kept-requests/editor-sessions.ts';
@@ -49,8 +50,8 @@ export function run(task: BodyTask): BodyAnswer {
     if (task.task === 'credentials') return { credentials: credentialsOf(given) };
     const schema = LARGE_BODIES[task.schema];
     if (schema === undefined) throw new TypeError(`No schema is named ${task.schema}.`);
-    const value = parsedInput(schema, given);
-    return { body: { value, fingerprint: fingerprintOf(given) } };
+    const read = namingIgnored(given, () => parsedInput(schema, given));
+    return { body: { ...read, fingerprint: fingerprintOf(given) } };
   } catch (thrown) {
     const { name, code, message, errors } = thrown as PortalRefusal;
     if (name !== 'PortalRefusal') throw thrown;

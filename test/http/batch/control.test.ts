@@ -40,10 +40,11 @@ test('pause and resume return the new state, and a repetition changes nothing', 
   service.runEffects();
   for (const [body, reason] of [
     [{ reason: ' stock taking ' }, 'stock taking'],
-    [{ reason: 'other' }, 'stock taking'],
+    [{ reason: 'other', Reason: 'x', 'who?': {} }, 'stock taking'],
   ] as const) {
     const response = await call('/api/pipeline/pause', post(body));
     t.is(response.status, 200);
+    t.is(response.headers.get('x-ignored-members'), body.reason === 'other' ? 'Reason, who%3F' : null);
     t.like(onWire(readPipeline.reply, await response.json()), { paused: true, pausedBy: 'operator', reason });
   }
   serviceClock.advance(1_000);

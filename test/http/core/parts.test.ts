@@ -236,6 +236,7 @@ test('a line end in a header value starts no second header', (t) => {
     headOnly: false,
     lastOnConnection: false,
     setCookie: undefined,
+    ignored: undefined,
   };
   const headers = [['Location', '/a\r\nSet-Cookie: session=stolen\r\n\r\n<script>\0']] as const;
   writeHead(response as unknown as Parameters<typeof writeHead>[0], { status: 200, headers }, context);

@@ -105,12 +105,37 @@ test('the last value that is not null counts when a member is sent in two letter
 });
 
 // Row 4
-test('unknown members with any content are ignored', async (t) => {
+test('unknown members with any content are ignored, and named in a header', async (t) => {
   const { send, last } = await startPortal(t);
   const strange = { __proto__: 1, constructor: { x: [] }, toString: null, größe: [[{}]] };
   const body = `{"reason":"why","Unknown":${JSON.stringify(strange)},"__proto__":{"reason":7}}`;
-  t.is((await send(`/api/documents/${IDS.document}/cancellation`, body)).status, 200);
+  const answer = await send(`/api/documents/${IDS.document}/cancellation`, body);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('x-ignored-members'), 'Unknown, __proto__');
   t.is(last('documents.cancel')?.args[2], 'why');
+});
+
+test('members that are ignored at any depth are named by their paths, as far as the header has place', async (t) => {
+  const { send } = await startPortal(t);
+  const user = { ...CREATION.flowActions[0]?.user, 'e-mäil, 2\r\n\ud800': 1 };
+  const flowActions = [{ type: 'Signer', user, when: null }];
+  const ignoredOf = async (body: object, key = {}) => {
+    const answer = await send('/api/documents', { ...CREATION, ...body }, { headers: key });
+    t.is(answer.status, 200);
+    return answer.headers.get('x-ignored-members');
+  };
+  t.is(await ignoredOf({}), null);
+  t.is(await ignoredOf({ DESCRIPTION: 'known' }), null);
+  const named = 'flowActions[0].when, flowActions[0].user.e-m%C3%A4il%2C%202%0D%0A%EF%BF%BD';
+  // Stored answers have no headers; a large body is read by a thread.
+  const again = { 'idempotency-key': 'again' };
+  t.is(await ignoredOf({ flowActions }, again), named);
+  t.is(await ignoredOf({ flowActions }, again), named);
+  const tags = Array.from({ length: 30 }, () => ({ value: 'x'.repeat(3000) }));
+  t.is(await ignoredOf({ flowActions, tags }), named);
+  const many = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`m${index}`, 1]));
+  t.is(await ignoredOf(many), `${Object.keys(many).slice(0, 10).join(', ')}, ...`);
+  t.is(await ignoredOf({ [`x${'y'.repeat(300)}`]: 1 }), '...');
 });
 
 // Row 5
