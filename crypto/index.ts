@@ -104,7 +104,12 @@ export {
 } from './pdf/pages/drawing.ts';
 export type { ShownPage } from './pdf/pages/page-copy.ts';
 export { UNPROVEN } from './validation/chain.ts';
-export { brokenSignatures, isIntact, matchingSignature } from './validation/signature-comparison.ts';
+export {
+  brokenSignatures,
+  isIntact,
+  matchingSignature,
+  newFaults,
+} from './validation/signature-comparison.ts';
 export {
   buildCertificationPaths,
   checkSigningCertificate,

@@ -100,6 +100,8 @@ export interface ServiceSignatureTask extends SignaturePlace, PlacedOutput {
 interface FinalCheck {
   /** Signatures that must be in the file besides the new one. */
   readonly expected: readonly ExpectedSignature[];
+  /** As in `CheckTask`. */
+  readonly original: string | null;
   /** The field of the new one in a PDF; null for others. */
   readonly fieldName: string | null;
   readonly at: number;
@@ -208,11 +210,13 @@ export interface ExpectedSignature {
   readonly certificate: string;
 }
 
-/** Verifies that all expected signatures are present and valid; then adds a document time-stamp where requested. */
+/** Verifies that all expected signatures are present and valid, and nothing else got worse; then adds a document time-stamp where requested. */
 export interface CheckTask extends SignaturePlace {
   readonly task: 'portal.check';
   readonly profile: string;
   readonly expected: readonly ExpectedSignature[];
+  /** PDF and XML: path of the uploaded file, whose faults do not count; null = unknown, so that every fault counts. */
+  readonly original: string | null;
   readonly at: number;
   /** Path of the time-stamped file; null = no time-stamp. */
   readonly output: string | null;

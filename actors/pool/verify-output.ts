@@ -3,7 +3,7 @@
  *
  * Level B uses the quick check. Higher levels and output of the remote portal go through full validation. At every
  * level the new signature must be valid, and every earlier signature that was valid must stay valid; one that was
- * invalid before is ignored.
+ * invalid before is ignored, as is an error that the file had before (docs/decisions/0346).
  *
  * Source: docs/batch-values.md §6.4.
  */
@@ -12,6 +12,7 @@ import {
   brokenSignatures,
   isIntact,
   matchingSignature,
+  newFaults,
   type SignatureLevel,
   type SignatureRecord,
   type ValidationItem,
@@ -70,11 +71,13 @@ function maySurvive({ format }: OutputCheck): boolean {
 }
 
 async function verifyEarlier(check: OutputCheck): Promise<void> {
-  const harmed = brokenSignatures(
-    await verifyInWorker(check, check.stagedPath),
-    await verifyInWorker(check, check.path),
-  );
-  if (harmed.length > 0) fail(harmed.map((sentence) => `earlier: ${sentence}`));
+  const before = await verifyInWorker(check, check.stagedPath);
+  const misses = worseThan(before, await verifyInWorker(check, check.path));
+  if (misses.length > 0) fail(misses);
+}
+
+function worseThan(before: ValidationReport, after: ValidationReport): readonly string[] {
+  return [...brokenSignatures(before, after).map((harm) => `earlier: ${harm}`), ...newFaults(before, after)];
 }
 
 /** Validates the file without trust anchors. */
@@ -145,20 +148,21 @@ async function verifyFully(check: OutputCheck): Promise<void> {
     },
     at,
   });
+  const hasBefore = maySurvive(check) && !isContainer(check);
   const misses = [
-    ...report.results.errors.map(sentence),
+    ...(hasBefore ? [] : newFaults(undefined, report)),
     ...missingLevels(ownSignature(report, profile), level, {
       signer: profile.anchors.length > 0,
       authority: trust.roots.length > 0,
     }),
   ];
   if (misses.length > 0) fail(misses);
-  if (
-    maySurvive(check) &&
-    !isContainer(check) &&
-    report.signatures.filter(({ isTimestamp }) => !isTimestamp).length > 1
-  )
-    await verifyEarlier(check);
+  if (hasBefore && hasMore(report)) await verifyEarlier(check);
+}
+
+/** True for a file with more than one valid signature. */
+function hasMore({ signatures, results }: ValidationReport): boolean {
+  return !results.isValid || signatures.filter(({ isTimestamp }) => !isTimestamp).length > 1;
 }
 
 /** Compares the data objects of a container with the staged files. */
@@ -194,8 +198,7 @@ async function verifyExtended(check: OutputCheck): Promise<void> {
       !record.isTimestamp && record.isInContent !== true && isIntact(record) && !reaches(record, level),
   );
   const misses = [
-    ...after.results.errors.map(sentence),
-    ...brokenSignatures(before, after).map((harm) => `earlier: ${harm}`),
+    ...worseThan(before, after),
     ...low.map(({ name, level: has }) => `level: ${name} is of level ${has ?? 'none'}, not ${level}.`),
   ];
   if (misses.length > 0) fail(misses);
@@ -224,6 +227,7 @@ async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise
   const added = after.signatures.filter((record) => !had.includes(keyOf(record)));
   const own = ownSignature({ ...after, signatures: added }, profile) ?? ownSignature(after, profile);
   const misses = [
+    ...newFaults(before, after),
     ...missingLevels(own, levelOf(check), {
       signer: profile.anchors.length > 0,
       authority: trust.roots.length > 0,
@@ -309,9 +313,11 @@ async function verifyRemote(check: OutputCheck): Promise<void> {
     at,
   });
   const before =
-    maySurvive(check) && report.signatures.length > 1 ? await verifyInWorker(check, stagedPath) : undefined;
+    maySurvive(check) && (report.signatures.length > 1 || !report.results.isValid)
+      ? await verifyInWorker(check, stagedPath)
+      : undefined;
   const misses = [
-    ...report.results.errors.map(sentence),
+    ...newFaults(before, report),
     ...report.signatures
       .filter((record) => !wasBroken(record, before))
       .flatMap((record) => errorsOf(record, withChain)),

@@ -1,5 +1,5 @@
 /** Comparison of a file's signatures before and after a change to the file. */
-import type { SignatureRecord, ValidationReport } from '../core/validation-report.ts';
+import type { SignatureRecord, ValidationItem, ValidationReport } from '../core/validation-report.ts';
 
 /**
  * True when a signature and the changes after it pass, independent of trust in the signer.
@@ -24,6 +24,42 @@ export function brokenSignatures(before: ValidationReport, after: ValidationRepo
       harmed.push(`The signature ${record.name} does not pass any more: ${faultOf(now)}`);
   }
   return harmed;
+}
+
+/**
+ * Returns sentences about what is wrong in `after` and was not in `before`: errors of the file, and broken signatures and
+ * counter-signatures beyond those that were broken. Both reports must be made with the same trust settings and time.
+ * Names do not count: those of CMS and XML are positions, which a further signature changes. Signatures of the content
+ * are no faults of the file.
+ */
+export function newFaults(before: ValidationReport | undefined, after: ValidationReport): readonly string[] {
+  const known = new Set(before?.results.errors.map(sentenceOf));
+  const faults = after.results.errors.map(sentenceOf).filter((error) => !known.has(error));
+  const left = new Map<string, number>();
+  for (const record of brokenOf(before?.signatures ?? []))
+    left.set(keyOf(record), (left.get(keyOf(record)) ?? 0) + 1);
+  for (const record of brokenOf(after.signatures)) {
+    const count = left.get(keyOf(record)) ?? 0;
+    if (count === 0) faults.push(`The signature ${record.name} is not good: ${faultOf(record)}`);
+    else left.set(keyOf(record), count - 1);
+  }
+  return faults;
+}
+
+function brokenOf(signatures: readonly SignatureRecord[]): readonly SignatureRecord[] {
+  const own = signatures.filter(({ isInContent }) => isInContent !== true);
+  return own.flatMap((record) => [
+    ...(isIntact(record) ? [] : [record]),
+    ...brokenOf(record.counterSignatures),
+  ]);
+}
+
+function keyOf({ certificate, signingTime, isTimestamp }: SignatureRecord): string {
+  return `${certificate?.thumbprint} ${signingTime} ${isTimestamp}`;
+}
+
+function sentenceOf({ type, message, detail }: ValidationItem): string {
+  return `${type}: ${message}${detail === undefined ? '' : ` (${detail})`}`;
 }
 
 /** Finds the same signature in another report. */

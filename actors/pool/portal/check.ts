@@ -1,12 +1,16 @@
 /**
- * Verifies a document whose flow is complete: every expected signature is present and valid.
+ * Verifies a document whose flow is complete: every expected signature is present and valid, and nothing else is wrong
+ * that was not in the upload (docs/decisions/0346).
  *
  * The final verification of a document in the task that adds its last signature.
  */
 import {
   augmentFile,
+  brokenSignatures,
+  newFaults,
   type SignatureRecord,
   type ValidationItem,
+  type ValidationReport,
   validateFile,
   verifyFile,
 } from '@sealwright/signatures';
@@ -28,7 +32,7 @@ export async function passesFinalCheck(
 ): Promise<boolean> {
   const { check, documentId, format, input, output, profile } = task;
   if (check === null) return false;
-  const { fieldName, at } = check;
+  const { fieldName, at, original } = check;
   const expected: readonly ExpectedSignature[] = [...check.expected, { fieldName, certificate }];
   const isBeside = format === 'Cades';
   try {
@@ -42,6 +46,7 @@ export async function passesFinalCheck(
         input: isBeside ? input : output,
         signatures: isBeside ? output : null,
         expected,
+        original,
         at,
         output: null,
       },
@@ -73,27 +78,42 @@ export async function checkSignatures(
   task: CheckTask,
   thread: PortalTaskContext,
 ): Promise<PortalResults['portal.check']> {
-  const { format, input, signatures, output, at, expected } = task;
+  const { format, input, signatures, output, at } = task;
   const { services } = profileOf(thread, task.profile);
   const path = signatures ?? input;
   const content = signatures === null ? {} : { content: input };
-  const { roots, intermediates } = thread.profiles.trust;
-  const report = await validateFile({
-    format,
-    path,
-    trust: { anchors: roots, intermediates, revocation: 'none', algorithms: 'as-listed' },
-    at,
-    ...content,
-  });
-  const misses = expected.flatMap((one, index) =>
-    missingSignatures(one, recordOf(report.signatures, expected, index)),
-  );
-  if (misses.length > 0)
-    throw new TaskFailure('verification.failed', `Verification failed. ${[...new Set(misses)].join('; ')}`);
+  await assertGood(path, task, thread);
   if (output === null || services.timestamps === undefined) return { output: null };
   removeIfPresent(output);
   const stamped = await augmentFile({ format, input: path, ...content, output, to: 'T', at }, services);
+  await assertGood(output, task, thread);
   return { output: stamped.output };
+}
+
+/** @throws {TaskFailure} `verification.failed` */
+async function assertGood(path: string, task: CheckTask, thread: PortalTaskContext): Promise<void> {
+  const { format, input, signatures, original, at, expected } = task;
+  const { roots, intermediates } = thread.profiles.trust;
+  const judge = (file: string): Promise<ValidationReport> =>
+    validateFile({
+      format,
+      path: file,
+      trust: { anchors: roots, intermediates, revocation: 'none', algorithms: 'as-listed' },
+      at,
+      ...(signatures !== null && { content: input }),
+    });
+  const report = await judge(path);
+  const found = expected.map((_, index) => recordOf(report.signatures, expected, index));
+  // What only the expected signatures are in needs no comparison.
+  const hasMore = !report.results.isValid || report.signatures.some((record) => !found.includes(record));
+  const before = hasMore && signatures === null && original !== null ? await judge(original) : undefined;
+  const misses = [
+    ...expected.flatMap((one, index) => missingSignatures(one, found[index])),
+    ...newFaults(before, report),
+    ...(before === undefined ? [] : brokenSignatures(before, report)),
+  ];
+  if (misses.length > 0)
+    throw new TaskFailure('verification.failed', `Verification failed. ${[...new Set(misses)].join('; ')}`);
 }
 
 /** Finds the record of an expected signature: by its name, else by its certificate, one record per signature. */

@@ -163,7 +163,8 @@ async function put(
   const check = conclude && {
     fieldName: signature.fieldName,
     at: clock.now(),
-    ...conclude,
+    expected: conclude.expected,
+    original: conclude.original === undefined ? null : await blobs.localPath(conclude.original),
   };
   const scope = { organization: document.organizationId, bytes: document.current.length };
   const assertQuick = (task: PoolTask) => {

@@ -21,7 +21,7 @@ export function concludeDocumentHandler(parts: Omit<ApplySignatureDependencies, 
 }
 
 async function concluded(
-  { format, current, signatures, expected, timestamp }: Conclusion,
+  { format, current, signatures, expected, original, timestamp }: Conclusion,
   { actor, signal }: EffectAttempt,
   {
     pool,
@@ -44,6 +44,7 @@ async function concluded(
     signatures: signatures && (await blobs.localPath(signatures)),
     profile: sealProfile,
     expected,
+    original: original === undefined ? null : await blobs.localPath(original),
     at: clock.now(),
     output,
   } as const;

@@ -11,6 +11,7 @@ import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x50
 import type { HashName } from '../../x509/signature-algorithms.ts';
 import { algorithmText, isBroken } from '../algorithms.ts';
 import type { SignatureInfo } from '../signature-info.ts';
+import { integrityFailure } from '../soundness.ts';
 import { inspectCms } from './signed-data-report.ts';
 
 interface VerifySignedDataOptions {
@@ -40,7 +41,8 @@ interface SignedDataVerdict {
  * `structure`. `der` must be exactly the structure, without padding. Errors of `contentDigest` are passed on.
  *
  * Checks: structure, detached, and per signer: signer-certificate, signed-attributes, content-type, message-digest,
- * signing-time, signing-certificate, signature-value, certificate-validity, key-usage, chain; then once: signer.
+ * signing-time, signing-certificate, signature-value, counter-signature where one is broken, certificate-validity,
+ * key-usage, chain; then once: signer.
  * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
  */
 export function verifySignedData(der: Buffer, options: VerifySignedDataOptions): Check[] {
@@ -96,6 +98,11 @@ function checkOneSigner(facts: SignatureInfo, options: VerifySignedDataOptions, 
     // A warning in general validation is a failure for a baseline signature just made.
     const ok = status === 'passed' || (status === 'warning' && type === 'certificate.binding');
     checks.push({ name, ok, detail: detail === undefined ? message : `${message} ${detail}` });
+  }
+  for (const counter of facts.counterSignatures) {
+    const fault = integrityFailure(counter);
+    if (fault !== undefined)
+      checks.push({ name: 'counter-signature', ok: false, detail: `${counter.name}: ${fault}.` });
   }
   const { certificate } = facts;
   if (certificate === undefined) return;

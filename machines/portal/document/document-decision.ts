@@ -70,11 +70,12 @@ export function notifyEffect(mails: readonly MailRequest[]): readonly DocumentEf
 }
 
 export function concludeEffect(document: DocumentContext): DocumentEffect {
-  const { format, current, signatures, timestampEnabled } = document;
+  const { format, current, signatures, timestampEnabled, file } = document;
   const expected = requiredSignatures(document);
+  const original = file.blob;
   return {
     type: 'conclude',
-    params: { format, current, signatures, expected, timestamp: timestampEnabled },
+    params: { format, current, signatures, expected, original, timestamp: timestampEnabled },
   };
 }
 
@@ -120,7 +121,7 @@ export function applySignatureEffect(document: DocumentContext): Pick<Decision, 
           xades: action.xadesOptions,
           document: { organizationId: organization.id, key, format, current, signatures },
           ...(completesFlow(document, signature) && {
-            conclude: { expected: requiredSignatures(document) },
+            conclude: { expected: requiredSignatures(document), original: document.file.blob },
           }),
         },
       },

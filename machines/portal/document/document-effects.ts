@@ -25,7 +25,7 @@ export interface SignatureToApply {
    * Signatures that the final verification requires besides this one; present when this one completes the flow and
    * no time-stamp follows.
    */
-  readonly conclude?: { readonly expected: readonly RequiredSignature[] };
+  readonly conclude?: Pick<Conclusion, 'expected' | 'original'>;
 }
 
 /** Puts an accepted signature into the document. */
@@ -39,6 +39,8 @@ export interface Conclusion {
   readonly current: BlobRef;
   readonly signatures: BlobRef | null;
   readonly expected: readonly RequiredSignature[];
+  /** The uploaded file; absent in effects stored by an earlier version. */
+  readonly original?: BlobRef;
   readonly timestamp: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** Honest CMS files of other programs that were called broken: each gets its verdict, and its changed twin fails. */
-import { createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,12 @@ import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-
 import { checkSigningCertificate } from '#crypto/validation/signing-certificate.js';
 import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
 import { certificatePem, certificatesIn, readCertificate } from '#crypto/x509/certificate.js';
+import { checkSignatures } from '../../../actors/pool/portal/check.ts';
+import type { PortalTaskContext } from '../../../actors/pool/portal/portal-task-context.ts';
+import { type OutputCheck, verifyOutput } from '../../../actors/pool/verify-output.ts';
+import { PLAIN_FORM } from '../../../actors/shared/file-names.ts';
 import { describedFile } from '../../../actors/shared/signature-records.ts';
+import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { ReportView } from '../../../web/pages/batch/validation.tsx';
 import type { CertificateRequest } from '../../pki/issuing.ts';
 import { testSigner } from '../../pki/pki.ts';
@@ -412,8 +417,16 @@ test('an anchor that has expired still counts, with a warning, and an authority 
   t.is(verdictOf(judge({ notBefore: SIGNED + 2 * DAY }, {})), general);
 });
 
-/** Everything that tells from a report whether a file passes. */
-const CONSUMERS: { readonly [name: string]: (report: ValidationReport) => boolean | Promise<boolean> } = {
+/** A signature file, and the files beside it. */
+interface Example {
+  readonly der: Buffer;
+  readonly more: Partial<ValidateFileRequest>;
+}
+
+/** Everything that tells from a report, or from the files, whether a file passes. */
+const CONSUMERS: {
+  readonly [name: string]: (report: ValidationReport, example: Example) => boolean | Promise<boolean>;
+} = {
   'exit code of verify': async (report) =>
     (await verifyFiles([file(CONTENT)], VERIFYING, SILENT, { validate: async () => report })) === 0,
   'JSON of verify': async (report) => {
@@ -439,7 +452,72 @@ const CONSUMERS: { readonly [name: string]: (report: ValidationReport) => boolea
   'page of the batch service': (report) =>
     /<p role="status"><span[^>]*>Valid</.test(renderToString(ReportView({ fileName: 'a', report }))),
   'cards of that page': (report) => />Valid</.test(renderToString(ReportView({ fileName: 'a', report }))),
+  'job of an upload or a watched folder': (_, example) => isPublished(jobOf(example)),
+  'job of the remote portal': (_, example) => isPublished({ ...jobOf(example), remote: true }),
+  'end of the flow of a document': (_, example) => isConcluded(example),
 };
+
+/** A job whose output is the example. */
+function jobOf({ der, more }: Example): OutputCheck {
+  const { key, certificate: of } = parties().signer;
+  const { anchors = [], intermediates = [] } = more.trust ?? OURS.trust;
+  const bytes = readFileSync(besideOf(more));
+  return {
+    format: 'Cades',
+    path: file(der),
+    fileName: 'a',
+    stagedPath: file(bytes),
+    content: { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length },
+    profile: {
+      name: 'one',
+      signer: testSigner(key, of, intermediates),
+      choices: {},
+      form: PLAIN_FORM,
+      verify: true,
+      verifyIndependently: false,
+      compareContent: true,
+      anchors: [...anchors, ...intermediates],
+      services: {},
+    },
+    trust: { ...NO_TRUST, roots: anchors, intermediates },
+    remote: false,
+    at: OURS.at,
+  };
+}
+
+/** The last of the files beside a signature, or the content. */
+function besideOf({ content }: Partial<ValidateFileRequest>): string {
+  return [content ?? file(CONTENT)].flat().at(-1) ?? '';
+}
+
+async function isPublished(check: OutputCheck): Promise<boolean> {
+  try {
+    await verifyOutput(check);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function isConcluded({ der, more }: Example): Promise<boolean> {
+  const signer = readCertificate(parties().signer.certificate).fingerprint;
+  const place = { documentId: 'd', format: 'Cades', input: besideOf(more), signatures: file(der) } as const;
+  const expected = [{ fieldName: null, certificate: signer }];
+  const kept = { original: null, output: null, profile: 'seal', expected, at: OURS.at };
+  try {
+    await checkSignatures({ task: 'portal.check', ...place, ...kept }, THREAD);
+    return true;
+  } catch {
+    return false;
+  }
+}
+const THREAD = {
+  profiles: { byName: new Map([['seal', { choices: {}, services: {} }]]), trust: NO_TRUST },
+} as unknown as PortalTaskContext;
+
+const NOT_TRUSTED = 'not trusted';
+/** The certificates of participants are judged before they sign. */
+const LEAVES_TRUST = 'end of the flow of a document';
 const SILENT = { out: () => {}, err: () => {}, colors: false };
 const VERIFYING: VerifyOptions = {
   json: false,
@@ -453,7 +531,8 @@ const VERIFYING: VerifyOptions = {
 };
 
 test('what is not TOTAL-PASSED passes nowhere', async (t) => {
-  const { signer } = parties();
+  const { signer, ca, otherRoot } = parties();
+  const eve = issue('Eve', ca);
   const base = { signer, content: CONTENT, at: SIGNED, inside: CONTENT };
   const counter = (content: Buffer) =>
     sequence(oid('1.2.840.113549.1.9.6'), tlv(0x31, forgeSigner({ signer, content, at: SIGNED })));
@@ -464,14 +543,31 @@ test('what is not TOTAL-PASSED passes nowhere', async (t) => {
     ['without signed attributes', false, forge({ ...base, attributes: null }), {}],
     ['unknown algorithm', false, forge({ ...base, digestAlgorithm: sequence(oid('1.2.643.7.1.1.2.2')) }), {}],
     ['no certificate', false, forge({ ...base, certificates: [] }), {}],
-    ['not trusted', false, forge(base), { trust: { anchors: [], revocation: 'none' } }],
+    [NOT_TRUSTED, false, forge(base), { trust: { anchors: [otherRoot.certificate], revocation: 'none' } }],
     ['a broken counter-signature', false, forge({ ...base, unsigned: [counter(CONTENT)] }), {}],
     ['a file that nothing signs', false, detached, { content: contents }],
+    ['other content than the file beside it', false, forge(base), { content: contents.slice(1) }],
   ];
   for (const [name, isPassed, der, more] of examples) {
     const report = await validated(der, { ...OURS, ...more });
     t.is(report.indication === 'TOTAL-PASSED', isPassed, name);
     for (const [consumer, passes] of Object.entries(CONSUMERS))
-      t.is(await passes(report), isPassed, `${consumer}: ${name}`);
+      t.is(
+        await passes(report, { der, more }),
+        isPassed || (name === NOT_TRUSTED && consumer === LEAVES_TRUST),
+        `${consumer}: ${name}`,
+      );
+  }
+  // A signature that is added to one of another person.
+  const staged = forge({ ...base, signer: eve });
+  const withEve = { ...base, certificates: [signer.certificate, eve.certificate] };
+  for (const [unsigned, isPassed] of [
+    [[], true],
+    [[counter(CONTENT)], false],
+  ] as const) {
+    const other = forgeSigner({ ...base, signer: eve });
+    const job = jobOf({ der: forge({ ...withEve, signers: [other], unsigned }), more: {} });
+    const profile = { ...job.profile, choices: { coSign: true } };
+    t.is(await isPublished({ ...job, stagedPath: file(staged), profile }), isPassed);
   }
 });

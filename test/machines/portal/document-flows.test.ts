@@ -331,9 +331,10 @@ test('a flow that is verified with its last signature ends like one that is veri
   t.true(two.some((effect) => effect.type === 'conclude'));
   t.false(one.some((effect) => effect.type === 'conclude'));
   const [sealing] = one.filter((effect) => effect.type === 'applySignature');
-  t.deepEqual(sealing?.type === 'applySignature' && sealing.params.conclude, { expected: [] });
+  const { current, signatures, file } = context as DocumentContext;
+  const conclude = { expected: [], original: file.blob };
+  t.deepEqual(sealing?.type === 'applySignature' && sealing.params.conclude, conclude);
 
-  const { current, signatures } = context as DocumentContext;
   const base = { updateDate: 9000, current, signatures };
   const made = {
     made: { base, signingTime: 9000, result: { output: blob(7), certificate: 'c', concluded } },
