@@ -6,7 +6,8 @@ import { memorySource, type Source, SourceRange } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import type { HashName, SignedBytes } from '../x509/signature-algorithms.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
+import type { SignedBytes } from '../x509/signature-values.ts';
 import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 

@@ -5,16 +5,9 @@ import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import {
-  faultOf,
-  foreignMask,
-  HASH_BY_OID,
-  type HashName,
-  keyBits,
-  type SignatureFault,
-  type SignedBytes,
-  signatureMethod,
-} from '../x509/signature-algorithms.ts';
+import { keyBits } from '../x509/key-types.ts';
+import { HASH_BY_OID, type HashName, signatureMethod } from '../x509/signature-algorithms.ts';
+import { faultOf, foreignMask, type SignatureFault, type SignedBytes } from '../x509/signature-values.ts';
 import { CONTENT_IDENTIFIER } from './attributes-template.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
 

@@ -17,11 +17,11 @@ import {
   type SignerIdentity,
 } from '../core/types.ts';
 import { readCertificate } from '../x509/certificate.ts';
+import { kindOf } from '../x509/key-types.ts';
 import {
   algorithmOf,
   DIGEST_LENGTH,
   digestIdentifier,
-  kindOf,
   signatureIdentifier,
 } from '../x509/signature-algorithms.ts';
 import { type AttributesTemplate, attributesTemplate, type TimeFormat } from './attributes-template.ts';

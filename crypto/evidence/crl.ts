@@ -21,7 +21,7 @@ import {
   splitExtensions,
 } from '../x509/extensions.ts';
 import { nameKey, readGeneralNames } from '../x509/names.ts';
-import { readSignedStructure, type SignedStructure, structureFault } from '../x509/signature-algorithms.ts';
+import { readSignedStructure, type SignedStructure, structureFault } from '../x509/signed-structure.ts';
 import { memoizeParsed } from './lazy-value.ts';
 
 /** CRLReason (RFC 5280 §5.3.1) by number. */

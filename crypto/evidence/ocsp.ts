@@ -18,13 +18,8 @@ import { readFractionalTime } from '../asn1/time.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type Extension, splitExtensions } from '../x509/extensions.ts';
 import { nameKey } from '../x509/names.ts';
-import {
-  HASH_BY_OID,
-  type HashName,
-  readSignedStructure,
-  type SignedStructure,
-  structureFault,
-} from '../x509/signature-algorithms.ts';
+import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
+import { readSignedStructure, type SignedStructure, structureFault } from '../x509/signed-structure.ts';
 import { type Revocation, readReason } from './crl.ts';
 import { memoizeParsed } from './lazy-value.ts';
 

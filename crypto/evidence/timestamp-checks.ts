@@ -8,7 +8,8 @@ import { certIdError, outsideCertificate } from '../cms/signing-certificate.ts';
 import { type Finding, failed, passed, type SubIndication } from '../core/validation-report.ts';
 import { algorithmName } from '../x509/algorithm-names.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { HASH_BY_OID, type HashName, hashNamed, type SignatureFault } from '../x509/signature-algorithms.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../x509/signature-algorithms.ts';
+import type { SignatureFault } from '../x509/signature-values.ts';
 import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
 
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';

@@ -13,7 +13,8 @@ import {
   type ToBeSigned,
 } from '../core/types.ts';
 import { fingerprintOf, readCertificate } from '../x509/certificate.ts';
-import { derValue, kindOf, valueFault } from '../x509/signature-algorithms.ts';
+import { kindOf } from '../x509/key-types.ts';
+import { derValue, valueFault } from '../x509/signature-values.ts';
 
 /** Signer and signature parameters, common to all signing requests. */
 export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };

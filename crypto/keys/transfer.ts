@@ -6,7 +6,7 @@
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { Signer, SigningKey } from '../core/types.ts';
 import { readCertificate } from '../x509/certificate.ts';
-import { assertFits, kindOf } from '../x509/signature-algorithms.ts';
+import { assertFits, kindOf } from '../x509/key-types.ts';
 import { SessionPool } from './pkcs11/session-pool.ts';
 import { type TokenKey, type TokenPlace, tokenKey } from './pkcs11/token-key.ts';
 

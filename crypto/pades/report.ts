@@ -22,7 +22,8 @@ import {
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
 import { timestampSignature } from '../validation/timestamp-signature.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { type HashName, hashNamed, type SignedBytes } from '../x509/signature-algorithms.ts';
+import { type HashName, hashNamed } from '../x509/signature-algorithms.ts';
+import type { SignedBytes } from '../x509/signature-values.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 

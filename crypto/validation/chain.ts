@@ -14,9 +14,10 @@ import { type RevocationSource, revocationStatus } from '../evidence/revocation-
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { companyNumber, holderName, issuerName, personNumber } from '../x509/holder.ts';
 import { nameFields } from '../x509/names.ts';
-import { type PathDefectKind, PathSearch, pathDefects } from '../x509/path-search.ts';
+import { type PathDefectKind, pathDefects } from '../x509/path-defects.ts';
+import { PathSearch } from '../x509/path-search.ts';
 import { shownName } from '../x509/shown-name.ts';
-import { algorithmsOn } from '../x509/signature-algorithms.ts';
+import { algorithmsOn } from '../x509/signed-structure.ts';
 import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
 import { type Check, ResultsBuilder } from './signature-info.ts';
 import type { TrustSettings } from './trust.ts';

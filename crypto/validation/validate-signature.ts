@@ -18,7 +18,8 @@ import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import type { TimestampToken } from '../evidence/timestamp-reader.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
-import { HASH_BY_OID, keyBits, signatureMethod } from '../x509/signature-algorithms.ts';
+import { keyBits } from '../x509/key-types.ts';
+import { HASH_BY_OID, signatureMethod } from '../x509/signature-algorithms.ts';
 import { algorithmTime, canBeJudged } from './algorithms.ts';
 import { certificateRecord, checkStrength, dateText, UNPROVEN, validateChain } from './chain.ts';
 import {

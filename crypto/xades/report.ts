@@ -19,7 +19,7 @@ import {
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
-import { keyBits } from '../x509/signature-algorithms.ts';
+import { keyBits } from '../x509/key-types.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { isMac, type ValueMethod, valueFault, valueMethodOf } from './validation/algorithms.ts';
 import { coverageOf, prefixesText } from './validation/coverage.ts';

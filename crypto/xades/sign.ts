@@ -16,7 +16,8 @@ import {
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { signatureValue } from '../keys/stored-signer.ts';
-import { algorithmOf, concatenatedValue } from '../x509/signature-algorithms.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
+import { concatenatedValue } from '../x509/signature-values.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { planInDocument } from './document-plan.ts';
 import {

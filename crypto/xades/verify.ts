@@ -12,7 +12,7 @@ import type { Check, InputFile, VerificationReport, VerifyFileRequest } from '..
 import type { Finding } from '../core/validation-report.ts';
 import { algorithmText, isBroken } from '../validation/algorithms.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/path-search.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/certificate-checks.ts';
 import { DS } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';

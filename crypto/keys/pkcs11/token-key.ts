@@ -8,7 +8,8 @@ import {
   type SignatureAlgorithm,
   type SigningKey,
 } from '../../core/types.ts';
-import { assertFits, derValue, kindOf, valueFault } from '../../x509/signature-algorithms.ts';
+import { assertFits, kindOf } from '../../x509/key-types.ts';
+import { derValue, valueFault } from '../../x509/signature-values.ts';
 import {
   CKR,
   type Handle,

@@ -45,13 +45,8 @@ import { checkToken } from '../../evidence/timestamp-checks.ts';
 import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
 import { algorithmName } from '../../x509/algorithm-names.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
-import {
-  HASH_BY_OID,
-  type HashName,
-  hashNamed,
-  type SignedBytes,
-  unsupportedAlgorithm,
-} from '../../x509/signature-algorithms.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../../x509/signature-algorithms.ts';
+import { type SignedBytes, unsupportedAlgorithm } from '../../x509/signature-values.ts';
 import {
   evidenceInTimestamp,
   levelOf,

@@ -7,7 +7,7 @@ import { OID } from '../../asn1/oids.ts';
 import type { Check } from '../../core/types.ts';
 import type { Finding } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
-import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x509/path-search.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x509/certificate-checks.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
 import { algorithmText, isBroken } from '../algorithms.ts';
 import type { SignatureInfo } from '../signature-info.ts';

@@ -4,7 +4,8 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { SignatureScheme } from '../../core/types.ts';
-import { type HashName, valueFault as madeFault, type ValueFault } from '../../x509/signature-algorithms.ts';
+import type { HashName } from '../../x509/signature-algorithms.ts';
+import { valueFault as madeFault, type ValueFault } from '../../x509/signature-values.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
 import { digestOf, EXCLUSIVE_C14N, signatureMethodOf } from '../elements/identifiers.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { beginCades, finishCades } from '#crypto/cades/two-step.js';
 import type { BeginSigningRequest, FinishSigningRequest, Signer } from '#crypto/core/types.js';
-import { concatenatedValue } from '#crypto/x509/signature-algorithms.js';
+import { concatenatedValue } from '#crypto/x509/signature-values.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';

@@ -5,7 +5,7 @@ import type { BeginSigningRequest, CryptoError, SignerIdentity } from '#crypto/c
 import { trySigning } from '#crypto/files/sign.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
-import { concatenatedValue } from '#crypto/x509/signature-algorithms.js';
+import { concatenatedValue } from '#crypto/x509/signature-values.js';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';

@@ -16,7 +16,7 @@ import { certificateRecord } from '#crypto/validation/chain.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import { isAnybodys } from '#crypto/x509/key-strength.js';
 import type { GeneralName } from '#crypto/x509/names.js';
-import { valueFault } from '#crypto/x509/signature-algorithms.js';
+import { valueFault } from '#crypto/x509/signature-values.js';
 import { type DistinguishedName, encodeName } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
 import { forge } from './forge.ts';

@@ -8,7 +8,8 @@ import test from 'ava';
 import { oid, sequence, small, tlv } from '#crypto/asn1/write.js';
 import { type Certificate, certificatePem, readCertificate } from '#crypto/x509/certificate.js';
 import type { GeneralName } from '#crypto/x509/names.js';
-import { findPath, findPaths, type PathDefectKind, pathDefects } from '#crypto/x509/path-search.js';
+import { type PathDefectKind, pathDefects } from '#crypto/x509/path-defects.js';
+import { findPath, findPaths } from '#crypto/x509/path-search.js';
 import {
   type CertificateRequest,
   type DistinguishedName,

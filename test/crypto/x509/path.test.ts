@@ -1,7 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { type Certificate, readCertificate } from '#crypto/x509/certificate.js';
-import { checkKeyUsage, findPath, findPaths, pathDefects } from '#crypto/x509/path-search.js';
+import { checkKeyUsage } from '#crypto/x509/certificate-checks.js';
+import { pathDefects } from '#crypto/x509/path-defects.js';
+import { findPath, findPaths } from '#crypto/x509/path-search.js';
 import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 
 const AT = Date.now();

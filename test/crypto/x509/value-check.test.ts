@@ -1,6 +1,7 @@
 import { constants, sign } from 'node:crypto';
 import test from 'ava';
-import { fitsScheme, valueFault } from '#crypto/x509/signature-algorithms.js';
+import { fitsScheme } from '#crypto/x509/key-types.js';
+import { valueFault } from '#crypto/x509/signature-values.js';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 
 const DATA = Buffer.from('what is signed');

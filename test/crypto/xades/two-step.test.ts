@@ -2,7 +2,7 @@ import { sign } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import type { BeginSigningRequest, SignatureParameters, XadesFormat } from '#crypto/core/types.js';
-import { concatenatedValue } from '#crypto/x509/signature-algorithms.js';
+import { concatenatedValue } from '#crypto/x509/signature-values.js';
 import { signXades } from '#crypto/xades/sign.js';
 import { beginXades, finishXades } from '#crypto/xades/two-step.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
