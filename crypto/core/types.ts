@@ -3,6 +3,7 @@
  *
  * All are plain data or small ports; none depends on jobs, folders or HTTP.
  */
+
 /** The three families of ETSI baseline signatures. */
 export type SignatureFormat = 'Pades' | 'Cades' | 'Xades';
 

@@ -1,6 +1,4 @@
-/**
- * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
- */
+/** Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes. */
 import { timeText } from '../asn1/time.ts';
 import { buildSignedData, maxSignedDataLength } from '../cms/build.ts';
 import {
@@ -27,7 +25,7 @@ import {
   sourceText,
   withPdf,
 } from '../pdf/index.ts';
-import { textString } from '../pdf/syntax/values.ts';
+import { textString } from '../pdf/syntax/strings.ts';
 import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { addPageContent } from './content/page-content.ts';

@@ -1,6 +1,4 @@
-/**
- * Checks of a signer's certificate, as entries of a verification report.
- */
+/** Checks of a signer's certificate, as entries of a verification report. */
 import type { Check } from '../core/types.ts';
 import { type Certificate, readableCertificates, readCertificate } from './certificate.ts';
 import { timeDefect } from './path-defects.ts';

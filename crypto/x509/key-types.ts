@@ -1,6 +1,4 @@
-/**
- * Types and sizes of keys, and the schemes that they fit.
- */
+/** Types and sizes of keys, and the schemes that they fit. */
 import type { KeyObject } from 'node:crypto';
 import { CryptoError, type KeyType, type SignatureAlgorithm, type SignatureScheme } from '../core/types.ts';
 import { isAnybodys } from './key-strength.ts';

@@ -1,6 +1,4 @@
-/**
- * Compares the names of a certificate with name constraints (RFC 5280 §4.2.1.10).
- */
+/** Compares the names of a certificate with name constraints (RFC 5280 §4.2.1.10). */
 import type { Certificate } from './certificate.ts';
 import type { NameConstraints } from './extensions.ts';
 import { type GeneralName, nameFields, readName, relativeKeys } from './names.ts';

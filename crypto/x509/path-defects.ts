@@ -1,6 +1,4 @@
-/**
- * Finds the defects of a path whose signatures are valid (RFC 5280 §6.1), without revocation.
- */
+/** Finds the defects of a path whose signatures are valid (RFC 5280 §6.1), without revocation. */
 import type { Certificate } from './certificate.ts';
 import { holderText } from './holder.ts';
 import { constraintFault } from './name-constraints.ts';

@@ -1,6 +1,4 @@
-/**
- * Searches certification paths from a certificate to an anchor (RFC 4158), by names and signatures.
- */
+/** Searches certification paths from a certificate to an anchor (RFC 4158), by names and signatures. */
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { Certificate } from './certificate.ts';
 import { holderText } from './holder.ts';

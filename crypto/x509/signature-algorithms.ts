@@ -1,6 +1,4 @@
-/**
- * Names, AlgorithmIdentifiers and choice of digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419).
- */
+/** Names, AlgorithmIdentifiers and choice of digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419). */
 import { X509Certificate } from 'node:crypto';
 import { DIGEST_BY_OID, DIGEST_ID, ECDSA_BY_OID, ECDSA_ID, ID, OID, RSA_BY_OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';

@@ -1,6 +1,4 @@
-/**
- * Signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2).
- */
+/** Signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2). */
 import type { KeyObject } from 'node:crypto';
 import {
   type Algorithm,

@@ -10,7 +10,7 @@ import {
   type PdfDocument,
   type Reference,
 } from '../../pdf/index.ts';
-import { asText, textString } from '../../pdf/syntax/values.ts';
+import { asText, textString } from '../../pdf/syntax/strings.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';

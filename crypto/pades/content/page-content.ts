@@ -5,7 +5,7 @@
 import { CryptoError, type FormFieldContent, type PageContent, type PagePlace } from '../../core/types.ts';
 import { pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import { type PdfDocument, pages, type Reference, type TreePage } from '../../pdf/index.ts';
-import { textString } from '../../pdf/syntax/values.ts';
+import { textString } from '../../pdf/syntax/strings.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
 import { fittedOn, rectText, type ShownPlace } from '../appearance/place.ts';
 import { AppearanceWriter } from './appearance-writer.ts';

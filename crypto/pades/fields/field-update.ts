@@ -22,7 +22,7 @@ import {
   type Reference,
   unlistedSignatures,
 } from '../../pdf/index.ts';
-import { textString } from '../../pdf/syntax/values.ts';
+import { textString } from '../../pdf/syntax/strings.ts';
 import {
   type DictUpdate,
   type IncrementalUpdate,

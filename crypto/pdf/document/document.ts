@@ -15,7 +15,7 @@ import {
   Views,
   type XrefEntry,
 } from '../syntax/objects.ts';
-import { PdfSyntaxError, readingBudget } from '../syntax/syntax.ts';
+import { PdfSyntaxError, readingBudget } from '../syntax/reading-errors.ts';
 import {
   asDict,
   asInteger,

@@ -16,15 +16,9 @@ import {
   streamDict,
   type XrefEntry,
 } from '../syntax/objects.ts';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '../syntax/reading-errors.ts';
 import { referencesIn } from '../syntax/references.ts';
-import {
-  endsToken,
-  isDigit,
-  isSpace,
-  PdfSyntaxError,
-  skipSpace,
-  UnexpectedEndOfFile,
-} from '../syntax/syntax.ts';
+import { endsToken, isDigit, isSpace, skipSpace } from '../syntax/syntax.ts';
 import {
   asDict,
   asInteger,

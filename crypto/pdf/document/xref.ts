@@ -1,6 +1,4 @@
-/**
- * The chain of cross-reference sections, newest first (ISO 32000-2, 7.5.5, 7.5.6 and 7.5.8.4).
- */
+/** The chain of cross-reference sections, newest first (ISO 32000-2, 7.5.5, 7.5.6 and 7.5.8.4). */
 
 import type { WorkBudget } from '../../core/work-budget.ts';
 import type { Encryption } from '../encryption/encryption.ts';
@@ -17,15 +15,8 @@ import {
   type Views,
   type XrefEntry,
 } from '../syntax/objects.ts';
-import {
-  isDigit,
-  isSpace,
-  PdfSyntaxError,
-  readDigits,
-  skipSpace,
-  startsWith,
-  UnexpectedEndOfFile,
-} from '../syntax/syntax.ts';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '../syntax/reading-errors.ts';
+import { isDigit, isSpace, readDigits, skipSpace, startsWith } from '../syntax/syntax.ts';
 import {
   asInteger,
   asName,

@@ -1,5 +1,6 @@
 /** Decrypts and encrypts the contents of a PDF with its file encryption key (ISO 32000-2, 7.6). */
 import { createHmac } from 'node:crypto';
+import { mapStrings } from '../syntax/strings.ts';
 import { skipSpace, startsWith } from '../syntax/syntax.ts';
 import {
   asDict,
@@ -9,7 +10,6 @@ import {
   endOfValue,
   isArray,
   items,
-  mapStrings,
   type PdfDict,
   type Reference,
   type StringCipher,

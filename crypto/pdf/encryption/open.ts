@@ -8,13 +8,13 @@
 
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { CryptoError } from '../../core/types.ts';
-import { PdfSyntaxError } from '../syntax/syntax.ts';
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
+import { asString } from '../syntax/strings.ts';
 import {
   asDict,
   asInteger,
   asName,
   asReference,
-  asString,
   type ByteSlice,
   items,
   type PdfDict,

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { unpredict } from '../syntax/filters.ts';
-import { PdfSyntaxError } from '../syntax/syntax.ts';
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
 import { type ObjectSink, referenceText, streamObject } from '../update/incremental-update.ts';
 import { assertFileLength, refusedImage } from './image-limits.ts';
 import { isJpeg, type JpegImage, readJpeg } from './jpeg.ts';

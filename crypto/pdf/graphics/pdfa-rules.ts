@@ -3,7 +3,7 @@
  * parts 3 and 4 alike).
  */
 import type { PdfDocument } from '../document/document.ts';
-import { PdfSyntaxError } from '../syntax/syntax.ts';
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
 import { isArray, items } from '../syntax/values.ts';
 
 export interface PdfARules {

@@ -1,9 +1,10 @@
 /** Builds the catalogue of a composed PDF from the document-level objects of its parts. */
+
+import { asString } from '../syntax/strings.ts';
 import {
   asInteger,
   asName,
   asReference,
-  asString,
   type ByteSlice,
   items,
   type PdfDict,

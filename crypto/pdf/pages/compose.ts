@@ -9,7 +9,8 @@ import { CryptoError } from '../../core/types.ts';
 import { type PdfDocument, withPdf } from '../document/document.ts';
 import { TextFont } from '../fonts/shown-text.ts';
 import type { ByteSource } from '../syntax/objects.ts';
-import { type Reference, sourceText, textString } from '../syntax/values.ts';
+import { sourceText, textString } from '../syntax/strings.ts';
+import type { Reference } from '../syntax/values.ts';
 import { numberText, packedStream, referenceText } from '../update/incremental-update.ts';
 import {
   catalogText,

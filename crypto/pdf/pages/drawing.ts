@@ -7,7 +7,7 @@ import { showText, TextFont } from '../fonts/shown-text.ts';
 import { showImage } from '../graphics/image.ts';
 import { type Extent, fittingSize, layOut, textArea } from '../graphics/layout.ts';
 import type { PdfARules } from '../graphics/pdfa-rules.ts';
-import { textString } from '../syntax/values.ts';
+import { textString } from '../syntax/strings.ts';
 import { numberText, type ObjectSink } from '../update/incremental-update.ts';
 
 interface Place {

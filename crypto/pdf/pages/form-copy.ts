@@ -2,8 +2,10 @@
  * Copies the form of a PDF into a composed one (ISO 32000-2, 12.7): renames fields whose names are in use, and
  * flattens signed fields, because signatures are not valid in another file.
  */
-import { type Field, fields, unlistedSignatures } from '../document/form.ts';
-import { asName, asReference, isArray, isNull, items, type PdfDict, textString } from '../syntax/values.ts';
+import { type Field, fields } from '../document/form.ts';
+import { unlistedSignatures } from '../document/unlisted-signatures.ts';
+import { textString } from '../syntax/strings.ts';
+import { asName, asReference, isArray, isNull, items, type PdfDict } from '../syntax/values.ts';
 import type { Importer } from './import.ts';
 
 export interface FormCopy {

@@ -5,12 +5,12 @@
 import { CryptoError } from '../../core/types.ts';
 import type { PdfDocument } from '../document/document.ts';
 import type { ByteSource } from '../syntax/objects.ts';
-import { PdfSyntaxError } from '../syntax/syntax.ts';
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
+import { asString } from '../syntax/strings.ts';
 import {
   asInteger,
   asName,
   asReference,
-  asString,
   type ByteSlice,
   isArray,
   isNull,

@@ -4,7 +4,7 @@
  */
 import type { PdfDocument } from '../document/document.ts';
 import { unpack } from '../syntax/filters.ts';
-import { PdfSyntaxError } from '../syntax/syntax.ts';
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
 import { asReference, isArray, items, type PdfDict } from '../syntax/values.ts';
 
 /** Most decoded bytes of one page that are checked; larger content is assumed to be balanced. */

@@ -1,5 +1,7 @@
 /** Parses content streams (ISO 32000-2, 7.8.2) into operators with their operands. */
-import { endsToken, PdfSyntaxError, skipRegular, skipSpace, skipValue } from './syntax.ts';
+
+import { PdfSyntaxError } from './reading-errors.ts';
+import { endsToken, skipRegular, skipSpace, skipValue } from './syntax.ts';
 import type { ByteSlice } from './values.ts';
 
 export interface Operation {

@@ -3,7 +3,8 @@
  * (ISO 32000-2, 7.4; FlateDecode, LZWDecode, the two ASCII filters, and predictors of 7.4.4.4).
  */
 import { constants, inflateRawSync, inflateSync, type ZlibOptions } from 'node:zlib';
-import { isSpace, PdfSyntaxError } from './syntax.ts';
+import { PdfSyntaxError } from './reading-errors.ts';
+import { isSpace } from './syntax.ts';
 import { asDict, asInteger, asName, type ByteSlice, isArray, isNull, items, type PdfDict } from './values.ts';
 
 /** Most decoded bytes of a structure stream: 64 MiB hold some ten million entries. */

@@ -1,14 +1,7 @@
 /** Reads indirect objects and streams at an offset of the file (ISO 32000-2, 7.3.8 and 7.3.10). */
 import type { WorkBudget } from '../../core/work-budget.ts';
-import {
-  endsToken,
-  isSpace,
-  PdfSyntaxError,
-  readDigits,
-  skipSpace,
-  startsWith,
-  UnexpectedEndOfFile,
-} from './syntax.ts';
+import { PdfSyntaxError, UnexpectedEndOfFile } from './reading-errors.ts';
+import { endsToken, isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
 import {
   asDict,
   asInteger,

@@ -9,6 +9,7 @@ import { CryptoError } from '../../core/types.ts';
 import type { PdfDocument } from '../document/document.ts';
 import type { Xref } from '../document/xref.ts';
 import type { XrefEntry } from '../syntax/objects.ts';
+import { sourceText } from '../syntax/strings.ts';
 import {
   asInteger,
   asReference,
@@ -18,7 +19,6 @@ import {
   type PdfDict,
   type Reference,
   readDict,
-  sourceText,
 } from '../syntax/values.ts';
 
 /**

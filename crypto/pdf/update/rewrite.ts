@@ -1,7 +1,9 @@
 /** Rewrites values for another file: renumbers references, decrypts strings, removes comments (ISO 32000-2, 7.3). */
+
+import { PdfSyntaxError } from '../syntax/reading-errors.ts';
+import { asString } from '../syntax/strings.ts';
 import {
   isDigit,
-  PdfSyntaxError,
   readDigits,
   skipReference,
   skipRegular,
@@ -9,7 +11,7 @@ import {
   skipValue,
   startsWith,
 } from '../syntax/syntax.ts';
-import { asString, type ByteSlice, endOfValue, nameText, type StringCipher } from '../syntax/values.ts';
+import { type ByteSlice, endOfValue, nameText, type StringCipher } from '../syntax/values.ts';
 
 /** One key of a rewritten dictionary. */
 export interface RewrittenEntry {

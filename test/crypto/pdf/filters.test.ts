@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
 import { unpack } from '#crypto/pdf/syntax/filters.js';
-import { PdfSyntaxError } from '#crypto/pdf/syntax/syntax.js';
+import { PdfSyntaxError } from '#crypto/pdf/syntax/reading-errors.js';
 import { readDict } from '#crypto/pdf/syntax/values.js';
 import { predict } from './build.ts';
 

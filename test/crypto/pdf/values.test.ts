@@ -1,18 +1,16 @@
 import test from 'ava';
-import { PdfSyntaxError, UnexpectedEndOfFile } from '#crypto/pdf/syntax/syntax.js';
+import { equalEntries } from '#crypto/pdf/syntax/equal-values.js';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '#crypto/pdf/syntax/reading-errors.js';
+import { asString, asText, sourceText } from '#crypto/pdf/syntax/strings.js';
 import {
   asInteger,
   asName,
   asReference,
-  asString,
-  asText,
   type ByteSlice,
   endOfValue,
-  equalEntries,
   items,
   NULL,
   readDict,
-  sourceText,
 } from '#crypto/pdf/syntax/values.js';
 import { appendItem, spliceDict } from '#crypto/pdf/update/incremental-update.js';
 

@@ -4,7 +4,8 @@
  */
 
 import { ENTRY_RULES, type Place } from '#crypto/pades/validation/change-rules.js';
-import { readDict, sourceText } from '#crypto/pdf/syntax/values.js';
+import { sourceText } from '#crypto/pdf/syntax/strings.js';
+import { readDict } from '#crypto/pdf/syntax/values.js';
 import {
   bodyOf,
   CATALOG,
