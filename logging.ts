@@ -4,16 +4,15 @@
  * Source: docs/batch-values.md §12.
  */
 import type { Clock, Log, LogProperties } from '@sealwright/runtime';
-import { createScrubber, formatLine, LEVELS, type Level } from './logging/line.ts';
-import { createDescriptorSink, type LineSink } from './logging/sinks.ts';
+import { createDescriptorSink } from './logging/descriptor-sink.ts';
+import { formatLine, LEVELS, type Level } from './logging/line.ts';
+import { createScrubber } from './logging/secrets.ts';
+import type { LineSink } from './logging/sinks.ts';
 
+export { createDescriptorSink } from './logging/descriptor-sink.ts';
+export { createFileSink, type FileSinkOptions } from './logging/file-sink.ts';
 export { escapeControls, type Level } from './logging/line.ts';
-export {
-  createDescriptorSink,
-  createFileSink,
-  type FileSinkOptions,
-  type LineSink,
-} from './logging/sinks.ts';
+export type { LineSink } from './logging/sinks.ts';
 
 export interface LoggingOptions {
   /** Minimum level. @default 'Information' */

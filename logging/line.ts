@@ -1,26 +1,10 @@
 /**
- * One log line: `2026-05-26T15:42:11.123Z [INF] text {JobId: "…", Format: "Pades"}`.
- *
- * Nothing in a line can end it or move the cursor: control characters, line separators and direction overrides are
- * escaped, so a file name cannot forge an entry.
- *
- * Source: docs/batch-values.md §12.
- *
- * Keeps secrets out of the log: by the name of the property, and by value wherever a configured secret turns up.
+ * One log line: `2026-05-26T15:42:11.123Z [INF] text {JobId: "…", Format: "Pades"}`. Nothing in a line can end it or move
+ * the cursor: control characters, line separators and direction overrides are escaped, so a file name cannot forge an entry.
  *
  * Source: docs/batch-values.md §12.
  */
-
-/** Replacement for a secret. */
-const REDACTED = '***';
-
-/** Minimum length: shorter values would match ordinary words and numbers. */
-const MIN_SECRET = 12;
-
-const SECRET_WORDS =
-  /password|license|apikey|api-key|api_key|secret|salt|connectionstring|authorization|cookie/i;
-/** "Pin" is matched as a word of a compound name, so that mapping and shipping are not redacted. */
-const PIN = /(?:^|[^A-Za-z])pin|Pin|PIN/;
+import { PIN, REDACTED, SECRET_WORDS } from './secrets.ts';
 
 /** Names of properties are those in the code: few. Maximum number kept. */
 const MAX_NAMES = 1_000;
@@ -40,31 +24,6 @@ function propertyName(name: string): PropertyName {
   const found = { title, isSecret: SECRET_WORDS.test(name) || PIN.test(name) };
   if (NAMES.size < MAX_NAMES) NAMES.set(name, found);
   return found;
-}
-
-/**
- * A function that replaces every configured secret of 12 characters or more, also where it stands URL-encoded,
- * as JSON text or in Base64. Built once; with no secrets it gives its input back.
- */
-export function createScrubber(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.filter((secret) => secret.length >= MIN_SECRET).flatMap(formsOf);
-  if (forms.length === 0) return (text) => text;
-  // Longest first, so that a secret that contains another one is replaced as a whole.
-  const longestFirst = [...new Set(forms)].sort((left, right) => right.length - left.length);
-  const pattern = new RegExp(
-    longestFirst.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
-    'g',
-  );
-  return (text) => text.replace(pattern, REDACTED);
-}
-
-function formsOf(secret: string): string[] {
-  // A lone surrogate cannot be URL-encoded; UTF-8 would replace it anyway.
-  const encoded = encodeURIComponent(Buffer.from(secret, 'utf8').toString('utf8'));
-  const base64 = Buffer.from(secret, 'utf8')
-    .toString('base64')
-    .replace(/={1,2}$/, '');
-  return [secret, encoded, JSON.stringify(secret).slice(1, -1), base64];
 }
 
 /** Levels in ascending order, with their marks in a line. */

@@ -19,7 +19,7 @@ const CONSTRUCTED = {
   'crypto/xml/value-prefixes.ts':
     'a match begins only where no part of a name stands before; one name is anchored at both ends',
   'actors/portal/webhooks/deliveries.ts': 'anchored, of fixed length',
-  'logging/line.ts': 'an alternative of literal texts',
+  'logging/secrets.ts': 'an alternative of literal texts',
   'contracts/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
 };
 
