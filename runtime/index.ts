@@ -31,9 +31,7 @@ export type { AskOptions, Calls, ListQuery, RowsQuery, WaitOptions } from './mod
 export { machineTime, systemClock } from './model/clock.ts';
 export {
   type ActorDefinition,
-  type ActorSystem,
   type ActorView,
-  type CommittedActor,
   contextOf,
   type EffectAttempt,
   type EffectContext,

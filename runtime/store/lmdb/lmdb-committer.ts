@@ -64,8 +64,6 @@ export function linkThroughPort(port: MessagePort): WriterLink {
 /** Number of simultaneous answers from which half of the next steps are sent ahead of the others. */
 const FLUSH_AT = 16;
 
-/** An answered group is synced to the disk. */
-
 interface Waiting {
   readonly write: Write;
   readonly resolve: (refused: Exclude<Committed, { ok: true }> | null) => void;

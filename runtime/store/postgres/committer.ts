@@ -26,7 +26,6 @@ interface Waiting {
 }
 
 /** Every commit survives a power failure: PostgreSQL flushes before it answers. */
-
 export class Committer {
   readonly #statements: CommitStatements;
   readonly #session: Session;
