@@ -25,19 +25,21 @@ export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/t
 export { Services } from './services.ts';
 export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
 export { createAuthorityTransport } from './shared/authority-transport.ts';
-export { canSign, certificateProblem, evidenceOver } from './shared/certificate-checks.ts';
+export { evidenceOver } from './shared/certificate-checks.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
 export { InputBuckets } from './shared/objects/input-buckets.ts';
 export type { ObjectStore } from './shared/objects/object-store.ts';
 export { openS3 } from './shared/objects/s3-objects.ts';
-export type {
-  AppearanceChoice,
-  CertificateProblem,
-  LocalProfile,
-  Profile,
-  RemoteProfile,
-  SigningChoices,
+export {
+  type AppearanceChoice,
+  type CertificateProblem,
+  canSign,
+  certificateProblem,
+  type LocalProfile,
+  type Profile,
+  type RemoteProfile,
+  type SigningChoices,
 } from './shared/profiles.ts';
 export { type StorageLayout, storageLayout } from './shared/storage-layout.ts';
 export { NO_TRUST, type TrustOptions } from './shared/trust.ts';

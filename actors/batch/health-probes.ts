@@ -9,9 +9,9 @@ import {
   type ShardStatus,
 } from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
-import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
 import type { ObjectStore, StoreTrouble } from '../shared/objects/object-store.ts';
 import type { Profiles } from '../shared/profiles.ts';
+import { canSign, certificateProblem } from '../shared/profiles.ts';
 import type { BatchOptions } from './batch-options.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';

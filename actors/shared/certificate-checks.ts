@@ -1,12 +1,8 @@
 /**
- * Validates the certificate of a profile before it signs, with cached results.
- *
- * A valid result is cached for `CacheMinutes`, an invalid one for at most a minute, so that a repair takes effect soon.
- * The validity period is checked every time.
+ * Validates the certificate of a profile before it signs, with cached results: a valid one for `CacheMinutes`, an invalid
+ * one for at most a minute, so that a repair takes effect soon. The validity period is checked every time.
  *
  * Source: docs/batch-values.md §6.5.
- *
- * True if a profile can sign now, from what was loaded at start and the period of validity.
  */
 
 import { type Clock, Fatal } from '@sealwright/runtime/core';
@@ -19,38 +15,12 @@ import {
   type LocalSigner,
   type SigningCertificateVerdict,
   type TrustSettings,
-  validityFault,
 } from '@sealwright/signatures';
 import type { Millis } from '../../machines/ids.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import { createAuthorityTransport } from './authority-transport.ts';
-import type { CertificateProblem, LocalProfile, Profile, Profiles } from './profiles.ts';
+import { certificateProblem, type LocalProfile, type Profiles } from './profiles.ts';
 import { NO_TRUST, type TrustOptions } from './trust.ts';
-
-/** Returns why the profile cannot sign at `now`, and what to do; undefined when it can. */
-export function certificateProblem(
-  profile: LocalProfile,
-  now: Millis,
-): (CertificateProblem & { readonly remedy: string }) | undefined {
-  const { loadFailure, validFrom = Number.NEGATIVE_INFINITY, validTo, certificateFiles } = profile;
-  const files = certificateFiles ?? 'certificate and key';
-  if (loadFailure !== undefined) {
-    const correct = loadFailure.code === 'key.unavailable' ? 'Connect the token, or correct' : 'Correct';
-    return { ...loadFailure, remedy: `${correct} ${files} and restart the service.` };
-  }
-  const fault = validityFault({ notBefore: validFrom, notAfter: validTo }, now);
-  if (fault === undefined) return undefined;
-  const remedy =
-    fault.code === 'certificate.expired'
-      ? `Replace ${files} and restart the service.`
-      : `Jobs succeed from then on; to sign before, replace ${files} and restart the service.`;
-  return { ...fault, remedy };
-}
-
-/** True for a remote profile, and for a local one that can sign at `now`. */
-export function canSign(profile: Profile, now: Millis): boolean {
-  return profile.method === 'RemoteSigner' || certificateProblem(profile, now) === undefined;
-}
 
 interface CachedVerdict {
   readonly verdict: SigningCertificateVerdict;

@@ -1,11 +1,12 @@
 /** Signing profiles with loaded keys and trust anchors. Source: docs/batch-values.md §6.1. */
-import type {
-  DigestName,
-  LocalSigner,
-  PadesFormat,
-  SignatureLevel,
-  SignaturePolicy,
-  XadesFormat,
+import {
+  type DigestName,
+  type LocalSigner,
+  type PadesFormat,
+  type SignatureLevel,
+  type SignaturePolicy,
+  validityFault,
+  type XadesFormat,
 } from '@sealwright/signatures';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
 import type { Extent, ParameterName } from '../../machines/batch/signing-parameters.ts';
@@ -154,4 +155,29 @@ export class Profiles {
     if (name) return this.#all.find((profile) => profile.name === name);
     return this.#all.find((profile) => profile.name === 'default') ?? this.#all[0];
   }
+}
+
+/** Returns why the profile cannot sign at `now`, and what to do; undefined when it can. */
+export function certificateProblem(
+  profile: LocalProfile,
+  now: Millis,
+): (CertificateProblem & { readonly remedy: string }) | undefined {
+  const { loadFailure, validFrom = Number.NEGATIVE_INFINITY, validTo, certificateFiles } = profile;
+  const files = certificateFiles ?? 'certificate and key';
+  if (loadFailure !== undefined) {
+    const correct = loadFailure.code === 'key.unavailable' ? 'Connect the token, or correct' : 'Correct';
+    return { ...loadFailure, remedy: `${correct} ${files} and restart the service.` };
+  }
+  const fault = validityFault({ notBefore: validFrom, notAfter: validTo }, now);
+  if (fault === undefined) return undefined;
+  const remedy =
+    fault.code === 'certificate.expired'
+      ? `Replace ${files} and restart the service.`
+      : `Jobs succeed from then on; to sign before, replace ${files} and restart the service.`;
+  return { ...fault, remedy };
+}
+
+/** True for a remote profile, and for a local one that can sign at `now`. */
+export function canSign(profile: Profile, now: Millis): boolean {
+  return profile.method === 'RemoteSigner' || certificateProblem(profile, now) === undefined;
 }

@@ -13,7 +13,8 @@ import type { JobPoolTask, PoolResults, StageTask, TidyTask } from '../tasks.ts'
 import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
 import { watchOriginal } from './original-watch.ts';
 import { quarantineJob } from './quarantine.ts';
-import { release, sign } from './sign.ts';
+import { release } from './release.ts';
+import { sign } from './sign.ts';
 
 /** Hashes and syncs the staged bytes, which are compared with the signed document days later. */
 function stageOnly(

@@ -14,7 +14,8 @@ import {
 } from '@sealwright/runtime';
 import { CryptoError } from '@sealwright/signatures';
 import test from 'ava';
-import { jobHandlers, tidyHandler } from '../../../actors/batch/effects/index.ts';
+import { jobHandlers } from '../../../actors/batch/effects/index.ts';
+import { tidyHandler } from '../../../actors/batch/effects/tidy.ts';
 import { describeDiskError, INPUT_BUSY, isMomentary } from '../../../actors/pool/disk-errors.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';

@@ -10,7 +10,7 @@ import {
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
-import { recordEventHandler } from '../../../../actors/batch/effects/index.ts';
+import { recordEventHandler } from '../../../../actors/batch/effects/record-event.ts';
 import { EventLog } from '../../../../actors/batch/job-records/events.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
