@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §1 row 9; ISO 8601.
  */
+
 /** Since the epoch. */
 type Millis = number;
 

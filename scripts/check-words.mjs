@@ -1,6 +1,7 @@
 /**
- * Fails the build when a retired name comes back, a one-line doc comment begins with a question word, or a comment
- * cites a paper that is not in the repository, such as a file of docs/ that does not exist or an issue by its number.
+ * Fails the build when a retired name comes back, a one-line doc comment begins with a question word, a doc comment
+ * describes nothing, or a comment cites a paper that is not in the repository, such as a file of docs/ that does not
+ * exist or an issue by its number.
  * The words are in words/retired-names.mjs.
  *
  * node scripts/check-words.mjs [--root <folder>]   exit 0: nothing to say, 1: findings on standard error
@@ -36,7 +37,10 @@ const findings = files(root).flatMap((path) => {
   if (EXEMPT.some((pattern) => pattern.test(path))) return [];
   const lines = readFileSync(join(root, path), 'utf8').split('\n');
   const check = path.endsWith('.md') ? documentFindings : sourceFindings;
-  return lines.flatMap((line, index) => check(line, path).map((text) => `${path}:${index + 1}: ${text}`));
+  return [
+    ...lines.flatMap((line, index) => check(line, path).map((text) => `${path}:${index + 1}: ${text}`)),
+    ...(path.endsWith('.md') ? [] : strayComments(lines).map((text) => `${path}:${text}`)),
+  ];
 });
 for (const finding of findings) console.error(finding);
 if (findings.length > 0) {
@@ -70,6 +74,24 @@ function sourceFindings(line, path) {
   const question = opening.exec(line)?.[1];
   if (question !== undefined)
     found.push(`a doc comment begins with a verb or a noun, not with "${question}"`);
+  return found;
+}
+
+/** Doc comments that describe nothing: before a blank line or another one, but for the head of a file; inside an export. */
+function strayComments(lines) {
+  const found = [];
+  const head = lines[0].startsWith('#!') ? 1 : 0;
+  let start = -1;
+  for (const [index, line] of lines.entries()) {
+    if (/^\s*export \/\*\*/.test(line)) found.push(`${index + 1}: a doc comment stands inside an export`);
+    if (/^\s*\/\*\*/.test(line)) start = index;
+    if (start < 0 || !line.includes('*/')) continue;
+    const isPlaced = start === head || lines[start + 1].includes('@typedef');
+    const next = lines[index + 1] ?? '';
+    if (line.endsWith('*/') && (/^\s*\/\*\*/.test(next) || (next === '' && !isPlaced)))
+      found.push(`${start + 1}: a doc comment stands before the declaration that it describes`);
+    start = -1;
+  }
   return found;
 }
 

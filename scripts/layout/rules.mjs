@@ -163,10 +163,6 @@ export const ZONES = {
     packages: ['commander'],
     builtins: true,
   },
-  /**
-   * Benchmarks look into everything, and of the tests use the authority and the outside verifiers. They run where the
-   * product is installed: no package is theirs that only development has. Their load generators have a clock of their own.
-   */
   /** Typed clients of the HTTP APIs; they use nothing but what browsers and Node have. */
   clients: {
     owns: /^clients\//,
@@ -175,6 +171,10 @@ export const ZONES = {
     packages: [],
     builtins: false,
   },
+  /**
+   * Benchmarks look into everything, and of the tests use the authority and the outside verifiers. They run where the
+   * product is installed: no package is theirs that only development has. Their load generators have a clock of their own.
+   */
   bench: {
     owns: /^bench\//,
     enteredBy: [/^bench\/index\.ts$/],

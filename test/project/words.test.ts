@@ -23,7 +23,8 @@ function check(tree: Record<string, string>): { status: number; findings: string
 
 test('a tree without retired words passes the check of words', (t) => {
   const { status, findings } = check({
-    'crypto/paths.ts': '/** Builds certification paths (RFC 5280 §6). */\nexport const PAGE_SIZE = 20;\n',
+    'crypto/paths.ts':
+      '/** Certification paths. */\n\n/** Rows (RFC 5280 §6). */\nexport const PAGE_SIZE = 20;\n',
     'docs/guide.md': 'The queue holds effects.\n',
   });
   t.is(findings, '');
@@ -54,6 +55,24 @@ for (const { broken, path, source, finding } of [
     path: 'actors/a.ts',
     source: '/** Whether it is open. */\nexport const a = 1;\n',
     finding: /not with "Whether"/,
+  },
+  {
+    broken: 'two doc comments in a row',
+    path: 'actors/a.ts',
+    source: 'const a = 1;\n/** Size in bytes. */\n/** Returns it. */\nexport const b = () => a;\n',
+    finding: /a\.ts:2: a doc comment stands before the declaration/,
+  },
+  {
+    broken: 'a doc comment that has lost its declaration',
+    path: 'actors/a.ts',
+    source: 'const a = 1;\n/** Size in bytes. */\n\nexport const b = () => a;\n',
+    finding: /a\.ts:2: a doc comment stands before the declaration/,
+  },
+  {
+    broken: 'a doc comment inside an export',
+    path: 'actors/a.ts',
+    source: 'export /** Size in bytes. */\nconst a = 1;\n',
+    finding: /a\.ts:1: a doc comment stands inside an export/,
   },
   {
     broken: 'a retired word in a document',

@@ -27,8 +27,8 @@ interface Content {
   readonly event: { readonly type: string };
 }
 
-/** Waits until the removal is durable: deleted documents cannot be restored. */
 /**
+ * Waits until the removal is durable: deleted documents cannot be restored.
  * @param documentsIn returns documents in the folder that are not deleted, at most `limit`
  * @param documents they know `MOVE` and `DELETE`
  */

@@ -56,7 +56,6 @@ export class MailFailure extends Error {
   }
 }
 
-/** Longest address a relay must take, characters. Source: RFC 5321 §4.5.3.1.3. */
 /** The address in `Name <address>`, or the text itself when it is one alone. */
 export function addressIn(mailbox: string): string {
   return /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();

@@ -106,7 +106,6 @@ export class MailTrouble {
 
 type Outcome = WithoutTime<MailMessage>;
 
-/** A relay that is slow or down holds up nothing but mails: they have slots of their own. */
 /** Finds the profile of an organization; undefined when it no longer exists. */
 export type MailProfileLookup = (id: OrganizationId) => Promise<MailProfile | undefined>;
 

@@ -6,8 +6,8 @@ import type { Exchange } from '../transport/exchange.ts';
 import type { ResponseWriter } from '../transport/port.ts';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';
 
-export /** FIFO file for a body that arrives faster than it is read; the file is unlinked while open. */
-class Spool {
+/** FIFO file for a body that arrives faster than it is read; the file is unlinked while open. */
+export class Spool {
   readonly #file: number;
   #written = 0;
   #readUpTo = 0;

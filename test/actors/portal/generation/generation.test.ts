@@ -166,8 +166,7 @@ async function sheetOf(rows: readonly (readonly exceljs.CellValue[])[]): Promise
   return Buffer.from(await workbook.xlsx.writeBuffer());
 }
 
-/** An archive of one file, packed. */
-/** An archive of one member. @param claimed length it says the member has, unpacked */
+/** A packed archive of one member. @param claimed length it says the member has, unpacked */
 function archiveOf(content: Buffer, claimed = content.length): Buffer {
   const packed = deflateRawSync(content);
   const name = Buffer.from('xl/workbook.xml');
