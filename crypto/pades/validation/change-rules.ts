@@ -337,6 +337,8 @@ export const ENTRY_RULES: readonly EntryRule[] = [
     yields: COMMENTS,
     clause: '12.5.6',
   }),
+  // Only free text is drawn from it, which is no comment here; some programs write it into every comment.
+  rule('new comment', 'DA', 'look', { yields: COMMENTS, clause: '12.5.6.6' }),
 ];
 
 const RULES = new Map<Place, ReadonlyMap<string, EntryRule>>();

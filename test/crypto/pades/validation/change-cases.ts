@@ -649,6 +649,7 @@ function pageCases(): Record<string, EntryCases> {
     Border: '[0 0 1]',
     C: '[1 1 0]',
     Lang: '(de)',
+    DA: '(/F1 12 Tf 0 g)',
     BM: '/Multiply',
     CA: '0.5',
     T: '(Ann)',
