@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
 import anyTest, { type TestFn } from 'ava';
+import { contract, hiddenLook } from '../crypto/pades/validation/attack-files.ts';
 import { pki } from '../pki/pki.ts';
 import { temporaryRoot } from '../service/service.ts';
 import { assertAccessible, assertAccessibleInThemes } from './axe.ts';
@@ -67,6 +68,11 @@ test.serial('a failed job is retried and a finished one downloaded from its page
   const coming = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download' }).click();
   t.is((await coming).suggestedFilename(), outputFileName ?? '');
+  t.is(await page.locator('#warnings').count(), 0);
+  const { jobId: odd } = await service.upload('odd.pdf', contract(hiddenLook));
+  await service.finished(odd);
+  await page.goto(`${service.url}/jobs/${odd}`);
+  await page.locator('#warnings li', { hasText: 'The field Approval is hidden and has a look' }).waitFor();
 });
 
 test.serial('every page works by keyboard, fits a phone, and is accessible in each theme', async (t) => {

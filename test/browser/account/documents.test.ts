@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import avaTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
 import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
+import { contract, hiddenLook } from '../../crypto/pades/validation/attack-files.ts';
 import { register, SENDER } from '../../http/portal/account/users.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { visit } from '../browser.ts';
@@ -404,5 +405,12 @@ test.serial(
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
     t.deepEqual(await rights(), []);
+    const file = { name: 'odd.pdf', content: contract(hiddenLook), type: 'application/pdf' };
+    const odd = await acme.create([signer('Bo Diaz')], {}, file);
+    await page.goto(`${program.url}/account/documents/${odd}`);
+    await page
+      .locator('#document .trouble', { hasText: 'hidden fields' })
+      .filter({ hasText: 'Approval' })
+      .waitFor();
   },
 );

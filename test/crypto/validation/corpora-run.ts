@@ -6,7 +6,8 @@
  *
  * No trust anchor is given, so that a verdict is about integrity: *intact* (each signature's value and digests were
  * verified), *open* (something is not judged) or *broken* (proven). A stated verdict of valid agrees with intact; one
- * of invalid with open and broken. Corpora call files invalid for reasons of trust and time too, which are intact here.
+ * of invalid with open and broken. *Said* is intact with a warning of what differs beside it, and agrees with both.
+ * Corpora call files invalid for reasons of trust and time too, which are intact here.
  * *Incomplete* ones, whose certificate or content comes from elsewhere, are counted apart.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,7 +18,8 @@ import type { SignatureRecord, ValidationItem, ValidationReport } from '#crypto/
 import { validateFile } from '#crypto/files/validate.js';
 
 type Stated = 'valid' | 'invalid';
-type Outcome = 'intact' | 'open' | 'broken' | 'incomplete';
+/** `said`: intact, with a warning of something that differs beside the signed data. */
+type Outcome = 'intact' | 'said' | 'open' | 'broken' | 'incomplete';
 
 interface Sample {
   readonly path: string;
@@ -149,9 +151,27 @@ function outcomeOf(report: ValidationReport): {
   const isElsewhere = ({ type, message }: ValidationItem): boolean =>
     type === 'reference.outside' || (type === 'certificate.signer' && !/cannot be read/.test(message));
   if (errors.length > 0 && errors.every(isElsewhere)) return { outcome: 'incomplete', reasons };
-  if (records.length > 0 && errors.length === 0 && records.every(isVerified))
-    return { outcome: 'intact', reasons };
+  if (records.length > 0 && errors.length === 0 && records.every(isVerified)) {
+    const said = warningsOf(report);
+    return said.length > 0 ? { outcome: 'said', reasons: said } : { outcome: 'intact', reasons };
+  }
   return { outcome: 'open', reasons: reasons.length > 0 ? reasons : ['nothing verified'] };
+}
+
+/** Warnings of what was computed or compared and differs, which leave the signature itself intact. */
+function warningsOf({ results, signatures }: ValidationReport): readonly string[] {
+  const stamps = signatures.flatMap(({ timestamps = [] }) => timestamps);
+  const broken = stamps.flatMap(({ kind, subIndication = '' }) =>
+    /^(?:FORMAT_FAILURE|HASH_FAILURE|SIG_CRYPTO_FAILURE|SIG_CONSTRAINTS_FAILURE|SIGNED_DATA_NOT_FOUND)$/.test(
+      subIndication,
+    )
+      ? [`timestamp.${kind}: ${subIndication}`]
+      : [],
+  );
+  const others = [results, ...signatures.map((one) => one.results)]
+    .flatMap(({ warnings }) => warnings)
+    .flatMap(({ type }) => (/^(?:container\.media-type|time\.certificate)$/.test(type) ? [type] : []));
+  return [...new Set([...broken, ...others])];
 }
 
 function formatOf(path: string): ValidationReport['format'] {
@@ -202,18 +222,19 @@ for (const argument of given) {
     const file = corpus.file(path);
     if (file === undefined) continue;
     const { outcome, reasons } = await judged(file, content === undefined ? undefined : corpus.file(content));
-    const agrees = stated === 'valid' ? outcome === 'intact' : outcome !== 'intact';
+    const isIntact = outcome === 'intact' || outcome === 'said';
+    const agrees = stated === 'valid' ? isIntact : outcome !== 'intact';
     if (outcome === 'incomplete') incomplete += 1;
     else total += 1;
     if (agrees && outcome !== 'incomplete') agreed += 1;
     const group = `${name} ${formatOf(path)} stated ${stated}`;
     count(counts, `${group}: ${outcome}`);
     if (!agrees && outcome !== 'incomplete')
-      for (const reason of outcome === 'intact' ? ['intact'] : reasons.slice(0, 1))
+      for (const reason of isIntact ? ['intact'] : reasons.slice(0, 1))
         count(reasonsBy, `${stated}, ${outcome}: ${reason}`);
     if (list !== '')
       process.stdout.write(
-        `${agrees ? 'agrees' : 'DIFFERS'} ${stated} ${outcome} ${name}/${path} ${agrees ? '' : reasons.join(' | ')}\n`,
+        `${agrees ? 'agrees' : 'DIFFERS'} ${stated} ${outcome} ${name}/${path} ${agrees && outcome !== 'said' ? '' : reasons.join(' | ')}\n`,
       );
   }
 }
