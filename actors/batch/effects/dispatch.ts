@@ -126,7 +126,12 @@ export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies) {
       } catch (error) {
         if (!(error instanceof RemoteFailure)) throw error;
         if (error.transient) throw new Retryable(error.code, error.message, error.retryAfter);
-        throw new Fatal(error.code, error.message);
+        // An attempt before a crash may have canceled it.
+        const isCanceled = await portal.status(effect.documentId).then(
+          ({ status }) => status === 'Canceled',
+          () => false,
+        );
+        if (!isCanceled) throw new Fatal(error.code, error.message);
       }
       return null;
     },

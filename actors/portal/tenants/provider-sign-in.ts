@@ -201,7 +201,7 @@ export class ProviderSignIn {
         ...(authenticatedAt !== undefined && { provenAt: Math.min(authenticatedAt, clock.now()) }),
       },
     };
-    const isAccepted = await actors.send(PORTAL_USER, user.id, {
+    const { accepted: isAccepted } = await actors.send(PORTAL_USER, user.id, {
       type: 'SIGN_IN_AT_PROVIDER',
       identity,
       organizationId,

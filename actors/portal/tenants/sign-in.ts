@@ -344,7 +344,7 @@ export class UserSignIn {
       ...(use !== undefined && { use }),
     };
     const issued = await actors.send(PORTAL_USER, userId, { type: 'ISSUE_LINK', link, replacesOldest });
-    return issued && link;
+    return issued.accepted ? link : undefined;
   }
 
   async #organization(id: OrganizationId): Promise<Tenant['organization'] | undefined> {

@@ -11,6 +11,7 @@ import {
 } from '../../../../actors/portal/tenants/provider-sign-in.ts';
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
 import { PORTAL_USER, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
+import type { UserId } from '../../../../machines/ids.ts';
 import { portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
 const COMPANY: PortalProvider = {
@@ -42,6 +43,10 @@ async function fixture(t: ExecutionContext) {
   return {
     organization,
     users,
+    actors: runtime.actors,
+    clock,
+    links,
+    providerSignIn,
     /** Outcome of a sign-in; without a subject, of a new person. */
     async outcomeOf(provider: PortalProvider, person: Partial<PersonAtProvider>): Promise<string> {
       count += 1;
@@ -100,4 +105,33 @@ test('an unverified address of a user mails no link, and opens no account that h
   t.is(await outcomeOf(COMPANY, { ...known, emailVerified: false }), 'address', 'unverified meanwhile');
   t.is(await outcomeOf(COMPANY, { ...known, email: 'ben@elsewhere.example' }), 'address', 'moved away');
   t.is(await outcomeOf(COMPANY, { ...known, emailVerified: true }), 'session');
+});
+
+test('a person has three open links: the next one is refused and mailed to nobody', async (t) => {
+  const { actors, organization, users, outcomeOf } = await fixture(t);
+  const access = { administrator: true, manager: false, operator: false };
+  await users.add(organization, { name: 'Ana', identifier: null, email: EMAIL, phone: null }, access);
+  const outcomes: string[] = [];
+  for (let count = 0; count < 5; count += 1)
+    outcomes.push(await outcomeOf(PARTNER, { email: EMAIL, emailVerified: true }));
+  t.deepEqual(outcomes, ['confirm', 'confirm', 'confirm', 'wait', 'wait']);
+  t.is((await actors.list(MAIL)).length, 3);
+});
+
+test('a link confirms one identity: it opens no session for another one', async (t) => {
+  const { organization, users, actors, clock, links, providerSignIn } = await fixture(t);
+  const access = { administrator: true, manager: false, operator: false };
+  await users.add(organization, { name: 'Ana', identifier: null, email: EMAIL, phone: null }, access);
+  const person = { issuer: 'https://idp.example', subject: 'first', groups: [] };
+  const asked = await providerSignIn.signIn(PARTNER, { ...person, email: EMAIL, emailVerified: true });
+  if (asked.kind !== 'confirm') return t.fail(asked.kind);
+  const [user] = await actors.list(PORTAL_USER);
+  const { linkId } = asked;
+  const expiresAt = clock.now() + 60_000;
+  const ticket = links.signInTicket({ userId: user?.id as UserId, linkId, expiresAt });
+  const other = { ...person, subject: 'second' };
+  t.like(await providerSignIn.confirm(PARTNER, { ...person, linkId }, ticket), { kind: 'session' });
+  await t.throwsAsync(providerSignIn.confirm(PARTNER, { ...other, linkId }, ticket), {
+    code: 'InvalidTicket',
+  });
 });
