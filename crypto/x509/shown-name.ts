@@ -51,9 +51,13 @@ const FORMS: readonly RegExp[] = [
 const LAST = /^\p{N}{9,}$/u;
 /** After a colon; a company's has letters since 2026 (Brazil). */
 const AFTER_COLON = /^[A-Z\d]{12}\d{2}$/;
+/** Of a company in Brazil, behind the stroke. */
+const AFTER_STROKE = /^[A-Z\d]{4}-\d{2}$/;
 /** Words before a number. */
 const KIND =
-  /^(?:NIF|NIE|DNI|CIF|CPF|CNPJ|CURP|RFC|RUT|RUN|RUC|CUIL|CUIT|PESEL|EGN|OIB|CNP|CC|CI|FIR|BI|R)$/i;
+  /^(?:NIF|NIE|DNI|CIF|CPF|CNPJ|CURP|RFC|RUT|RUN|RUC|CUIL|CUIT|PESEL|EGN|OIB|CNP|CC|CI|FIR|BI|NIP|REGON|NIPC|ИНН|СНИЛС|ОГРН|ОГРНИП|ЕГН|ЕИК|РНОКПП|ЄДРПОУ|ΑΦΜ)$/i;
+/** Before the number of the company that the holder acts for, with a colon (Spain). */
+const OF_COMPANY = /^[RC]$/i;
 const OF_KIND = /^\P{N}{0,4}\p{N}[\p{N}.-]{4}/u;
 const DASH = /^[-\u2013]$/;
 
@@ -84,7 +88,14 @@ function parted(named: NamedEntity): ShownName {
   const joints = ['', ...pieces.filter((_, index) => index % 2 === 1)];
   const isOut = numbersAmong(words, joints, ownNumber(named));
   if (!isOut.includes(true)) return { name: text, number: undefined };
-  const number = words.find((word, index) => isOut[index] === true && /\p{N}/u.test(word));
+  const isNumber = (word: string, index: number) => isOut[index] === true && /\p{N}/u.test(word);
+  const own = words.findIndex(
+    (word, index) => isNumber(word, index) && !OF_COMPANY.test(words[index - 1] ?? ''),
+  );
+  const at = own < 0 ? words.findIndex(isNumber) : own;
+  const rest = words[at + 1] ?? '';
+  const isStroked = joints[at + 1] === '/' && AFTER_STROKE.test(rest);
+  const number = isStroked ? `${words[at]}${rest}`.replace(/[.-]/g, '') : words[at];
   let name = '';
   for (const [index, word] of words.entries()) {
     const isDash = DASH.test(word) && (isOut[index - 1] === true || isOut[index + 1] === true);
@@ -111,7 +122,9 @@ function numbersAmong(
     const isCompany = before.trim() === ':' && AFTER_COLON.test(word);
     // What follows a number after a stroke belongs to it: a card of Italy has more numbers there.
     const isRest = before === '/' && isOut[index - 1] === true;
-    const isOfKind = KIND.test(words[index - 1] ?? '') && OF_KIND.test(word);
+    const kind = words[index - 1] ?? '';
+    const isOfKind =
+      (KIND.test(kind) || (before.trim() === ':' && OF_COMPANY.test(kind))) && OF_KIND.test(word);
     if (isOfKind) isOut[index - 1] = true;
     const isSuffix = /^(?:hard|soft)$/i.test(word) && /^FIR$/i.test(words[index - 2] ?? '');
     isOut.push(isKnown || isLast || isCompany || isRest || isOfKind || isSuffix);

@@ -365,7 +365,13 @@ const NUMBERED: readonly (readonly [
   ['GARCIA LOPEZ Juan FIR 12345678 hard', '', 'GARCIA LOPEZ Juan', '12345678'],
   ['홍길동()0011047201005012345', '', '홍길동', '0011047201005012345'],
   ['Ana Müller 4711-X', 'PNODE-4711-X', 'Ana Müller', 'PNODE-4711-X'],
+  ['JUAN GARCIA (R:B12345678) - 12345678Z', '', 'JUAN GARCIA', '12345678Z'],
+  ['ACME SA (C:B12345678)', '', 'ACME SA', 'B12345678'],
+  ['Иванов Иван ИНН 7701234567', '', 'Иванов Иван', '7701234567'],
+  ['Иван Петров ЕГН:8001010001', '', 'Иван Петров', '8001010001'],
+  ['ИНН 770123456789 Иванов', '', 'Иванов', '770123456789'],
   // These digits are no identity numbers.
+  ['Plan C 123456 Ltd', '', 'Plan C 123456 Ltd', ''],
   ['1234567 Ontario Inc.', '1234567', '1234567 Ontario Inc.', '1234567'],
   ['Time Stamping Unit 20240101', '', 'Time Stamping Unit 20240101', ''],
   ['Juan García (FIRMA)', '', 'Juan García (FIRMA)', ''],
@@ -381,6 +387,12 @@ test('a name is shown without the identity number beside it, which the details o
   const company = recordOf({ commonName: 'WORKS LTD:11222333000181' });
   t.like(company, { subjectName: 'WORKS LTD', identifier: undefined, companyIdentifier: '11222333000181' });
   t.is(recordOf({ commonName: 'WORKS:12ABC34501DE35' }).companyIdentifier, '12ABC34501DE35');
+  const stroked = { identifier: undefined, companyIdentifier: '12345678000195' };
+  t.like(recordOf({ commonName: 'WORKS LTDA 12.345.678/0001-95' }), {
+    subjectName: 'WORKS LTDA',
+    ...stroked,
+  });
+  t.like(recordOf({ commonName: '12.345.678/0001-95', organization: 'Works' }), stroked);
   const card = { commonName: 'RSSMRA80A01H501U/7420071234567890.abc=', organization: 'Regione' };
   t.is(recordOf({ ...card, givenName: 'Mario', surname: 'Rossi' }).subjectName, 'Mario Rossi');
   t.regex(recordOf(card).subjectName, /^no name, serial number (?!.*RSSMRA)/, 'the region is not the person');
