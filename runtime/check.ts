@@ -27,7 +27,7 @@ export type Misfit =
   | 'actor.derived'
   /** Its state has no such deadline any more: it is dropped. */
   | 'deadline.unknown'
-  /** A pending effect has no handler. */
+  /** No actor of this program has a pending effect among its `effects`. */
   | 'effect.no-handler'
   /** A pending message is for a kind that this program does not have. */
   | 'message.unknown-kind'

@@ -17,7 +17,13 @@ import {
 import type { Actor, StateOf, View } from './model/actor.ts';
 import type { Calls } from './model/calls.ts';
 import { systemClock } from './model/clock.ts';
-import type { ActorDefinition, EffectHandler, HandledEffect, Unaccepted } from './model/definition.ts';
+import type {
+  ActorDefinition,
+  EffectHandler,
+  HandledEffect,
+  NamedEffect,
+  Unaccepted,
+} from './model/definition.ts';
 import { describeFailure, Fatal, Retryable } from './model/failures.ts';
 import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
@@ -358,11 +364,14 @@ export function handlersOf(
 ): { readonly [name: string]: EffectHandler } {
   const handlers: { [name: string]: EffectHandler } = Object.create(null);
   const declared = actors.flatMap(({ effects = [] }) => effects);
-  for (const { name, handler } of [...handled, ...declared]) {
-    if (handler === undefined) continue;
-    if (handlers[name] !== undefined && handlers[name] !== handler)
+  const partitionings = new Map<string, NamedEffect<unknown>['partitioning']>();
+  for (const { name, handler, partitioning } of [...handled, ...declared]) {
+    const isOther = handler !== undefined && handlers[name] !== undefined && handlers[name] !== handler;
+    // Threads know the declarations of their actors, this one the handlers: both must give the same partition.
+    if (isOther || (partitionings.has(name) && partitionings.get(name) !== partitioning))
       throw new Fatal('effect.name-twice', `Two effects have the name "${name}".`);
-    handlers[name] = handler;
+    partitionings.set(name, partitioning);
+    if (handler !== undefined) handlers[name] = handler;
   }
   for (const { kind, effects = [] } of actors)
     for (const { name } of effects)

@@ -1627,3 +1627,11 @@ test('a declared effect without a handler refuses the start, and names its actor
     message: 'doorbell: the effect "ring" has no handler. Give `createRuntime` one in `handlers`.',
   });
 });
+
+test('two declarations of one name with other partitions refuse the start', async (t) => {
+  const other = declareEffect('ring', {
+    types: {} as { input: { readonly times: number }; outcome: { type: 'RUNG'; times: number } },
+  });
+  const handlers = [other.handledBy({ run: async ({ times }) => ({ type: 'RUNG', times }) })];
+  await t.throwsAsync(testRuntime([doorbell], { handlers }), { code: 'effect.name-twice' });
+});
