@@ -58,6 +58,7 @@ const machine = setup({
 export const definition: ActorDefinition = {
   kind: 'bench',
   machine,
+  effects: [never],
   version: 1,
   rows: ({ id, state, context }) => [
     { view: 'by-state', key: [state, context.createdAt, id], value: null },
