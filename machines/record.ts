@@ -44,7 +44,7 @@ export interface RecordChange<Context> {
 }
 
 /** Messages to actors of another kind, which are stored with the change. */
-export interface RecordTells<Context, Message> {
+interface RecordTells<Context, Message> {
   readonly kind: string;
   messages(
     before: Context,

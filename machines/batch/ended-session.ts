@@ -13,7 +13,7 @@ import type { Millis } from '../ids.ts';
 
 export const SESSION_EXPIRED = 'Expired';
 
-export interface EndedSession {
+interface EndedSession {
   readonly endedAt: Millis;
   /** Expiry of its tokens, or of the answer. */
   readonly until: Millis;

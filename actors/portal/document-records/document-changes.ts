@@ -4,6 +4,7 @@
  */
 
 import { accepted, type Calls, type Clock, type RefusedAnswer } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   DocumentMessage,
@@ -80,7 +81,6 @@ export function originOf(origin: RequestOrigin | undefined): Pick<TrailPrincipal
 /** Longest user agent in the journal, characters. */
 const MAX_USER_AGENT = 500;
 
-type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
 /** A message to a document; the host adds the time. */
 export type DocumentRequest = WithoutTime<DocumentMessage>;
 

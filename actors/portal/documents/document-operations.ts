@@ -8,6 +8,7 @@
  */
 
 import { type ActorStore, type ActorView, accepted, type Calls, defineActor } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
 import type {
   DocumentFilter,
   DocumentOperationView,
@@ -49,8 +50,6 @@ import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 const BATCH_SIZE = 64;
 /** Operations of one organization at once. */
 const MAX_RUNNING = 2;
-
-type WithoutTime<Message> = Message extends unknown ? Omit<Message, 'at'> : never;
 
 export const DOCUMENT_OPERATION = defineActor('document-operation', {
   machine: documentOperationMachine,
