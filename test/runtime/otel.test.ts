@@ -218,6 +218,8 @@ test.serial('one trace leads over actors on threads, which are counted and answe
   await context.with(trace.setSpan(ROOT_CONTEXT, request), () => runtime.send(clerk, 'c', { type: 'FILE' }));
   request.end();
   await runtime.waitFor(worker, 'w', ({ context: { n } }) => n === 1, { timeoutMs: 60_000 });
+  // A thread counts a message after its commit was seen here; this call waits behind it in the mailbox.
+  t.false((await runtime.restart(worker, 'w')).accepted);
   t.like(await read(), {
     'actors.effect.attempts work done': 2,
     'actors.effect.attempts tell done': 1,
