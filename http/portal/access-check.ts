@@ -94,8 +94,7 @@ export function createPortalAccessCheck(
         if (tenant === undefined && !isOptional && token !== undefined)
           throw withBearerError(new PortalRefusal('Unauthorized'), 'invalid_token');
         if (!isOptional) requireRole(requireTenant(tenant), policy);
-        // The spread last: a member added behind it takes V8 ten times as long. Directories know no origin.
-        return { admitted: true, identity: tenant && { origin, ...tenant }, setCookie: undefined };
+        return { admitted: true, identity: tenant && { ...tenant, origin }, setCookie: undefined };
       });
     },
   };

@@ -349,7 +349,6 @@ export const jobMachine = machine.createMachine({
     errorCode: null,
     untidy: false,
     inputLeft: false,
-    // Last, so that jobs with and without it share the shape of all other members.
     ...(input.uploadSha256 && { uploadSha256: input.uploadSha256 }),
     ...(input.subfolder && { subfolder: input.subfolder }),
     ...(input.files && { files: input.files }),

@@ -373,8 +373,7 @@ export class Host implements ActorHost {
         firstIndex: this.#firstIndex,
         trace: delivery.trace,
       };
-      // V8 adds a member to a copy by spread in ten times the time.
-      const stamped = Object.assign({}, event, { at: now });
+      const stamped = { ...event, at: now };
       let step: Step | undefined;
       try {
         step = this.#compute(definition, key, { stored, event: stamped, context });

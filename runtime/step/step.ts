@@ -466,8 +466,7 @@ function assemble(
         break;
     }
   }
-  // Optional members are assigned: a spread costs more than the rest of the function.
-  const actor: Writable<StoredActor> = {
+  const actor: StoredActor = {
     address,
     revision,
     version: definition.version,
@@ -477,8 +476,8 @@ function assemble(
     consumed: consume(stored?.consumed ?? [], context.messageId, definition.idWindow),
     journalLength,
     stopped: null,
+    ...(journalHash !== CHAIN_START && { journalHash }),
   };
-  if (journalHash !== CHAIN_START) actor.journalHash = journalHash;
   if (stored !== undefined && definition.ends?.(viewOf(actor)) === true) {
     if (effects.length > 0)
       throw new Fatal('step.effect-of-the-ended', `${address.kind} asks for an effect in its last step.`);
@@ -490,7 +489,7 @@ function assemble(
   );
   for (const { view, value } of changes.rows.put)
     assertStorableJson(definition, jsonProblem(value, `row of "${view}"`));
-  const step: Writable<Step> = {
+  return {
     actor,
     basedOn: stored?.revision ?? 0,
     journal,
@@ -500,9 +499,8 @@ function assemble(
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
     ...changes,
     moved: stateMove(stored, actor),
+    ...(events !== undefined && { events }),
   };
-  if (events !== undefined) step.events = events;
-  return step;
 }
 
 /** Builds the step that ends an actor: only the record of its end remains. */

@@ -42,7 +42,6 @@ export class JobFactory {
       order: number,
       pathKey: pathKey(job.originalPath),
       at,
-      // Last: a member behind a spread that it may add costs more than all others.
       ...(job.uploadSha256 && { uploadSha256: job.uploadSha256 }),
       ...(job.subfolder && { subfolder: job.subfolder }),
       ...(job.sealedPassword && { sealedPassword: job.sealedPassword }),

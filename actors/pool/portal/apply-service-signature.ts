@@ -113,7 +113,6 @@ function sign(
     const request = { ...parameters, contentIdentifier, input: signatures, content: input, output };
     return level === 'B' ? addCadesSigner(request) : addCadesSignerAtLevel(request, services);
   }
-  // The long one last: V8 adds each member behind it in more than half a microsecond.
   const request = { format, input, output, ...parameters, ...form };
   return level === 'B' ? signFile(request) : signFileAtLevel(request, services);
 }

@@ -314,7 +314,6 @@ export class DocumentCreation {
       siblings: null,
       origin: originOf(origin),
       at,
-      // Last: V8 adds a member behind a spread in ten times the time.
       ...(xmlNamespaces !== undefined && { xmlNamespaces }),
       ...(request.requireReading === true && { requireReading: true }),
       ...keptOf(request),

@@ -29,8 +29,6 @@ export function documentView(
   const values = new Map(
     context.made.flatMap((one) => (one.values ?? []).map(({ fieldId, value }) => [fieldId, value] as const)),
   );
-  // Members one by one: V8 builds such an object at once, but one that begins with a spread member by member. No upstream
-  // issue found; seen in Node 20.20.
   return {
     id: context.id,
     name: context.name,

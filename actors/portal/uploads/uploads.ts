@@ -356,7 +356,6 @@ export class Uploads {
       contentType,
       md5,
       createdAt: clock.now(),
-      // By name: V8 gives a copy that is frozen later a hidden class of its own.
       blob: { sha256: blob.sha256, length: blob.length },
       ...(isPdf && !isPdfFile({ contentType }) && { isPdf }),
       ...(participant && { participant: { ...participant } }),

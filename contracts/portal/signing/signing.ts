@@ -221,7 +221,6 @@ const electronicSignature = members({
       image: signatureImage?.contentB64 ?? undefined,
       fieldValues: given.fieldValues ?? undefined,
       reading: given.reading,
-      // Last: V8 adds each member behind a spread in more than half a microsecond.
       flowActionId,
       ticket,
       userId,

@@ -14,7 +14,7 @@ import { excessOf, hasDistinctFieldNames } from './flow-limits.ts';
 /** Creates an action without any participation. */
 export function initialAction(plan: ActionPlan | FlowAction, at: Millis, creationDate = at): FlowAction {
   const { fields } = plan;
-  // By name: V8 makes a copy to which it adds so many members a hash table.
+  // By name: an action of the flow also has what its participants did.
   return {
     id: plan.id,
     type: plan.type,
@@ -74,9 +74,7 @@ export function actionsReleased(
   const pending: FlowAction[] = [];
   const next = actions.map((action) => {
     if (action.status !== 'Created' || action.step !== step) return action;
-    // V8 gives a copy by spread that is frozen later a hidden class of its own.
-    const changes = { status: 'Pending', pendingDate: at, updateDate: at } as const;
-    const now: FlowAction = Object.assign({}, action, changes);
+    const now: FlowAction = { ...action, status: 'Pending', pendingDate: at, updateDate: at };
     pending.push(now);
     return now;
   });

@@ -142,67 +142,15 @@ import { turnCompleted, withoutAttachments } from './participant-actions.ts';
  *
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: each member of a new document once.
 function createDocument(input: DocumentInput): Decision {
-  // One rest: each copies what is left.
-  const {
-    at,
-    actions: plans,
-    quietStart,
-    siblings,
-    origin: _,
-    draft,
-    id,
-    organization,
-    createdBy,
-    order,
-    key,
-    name,
-    file,
-    format,
-    parts,
-    isEnvelope,
-    description,
-    folderId,
-    expirationDate,
-    tags,
-    type,
-    signatureType,
-    observers,
-    attachments,
-    notifiedEmails,
-    additionalInfo,
-    disableNotifications,
-    ...others
-  } = input;
+  const { at, actions: plans, quietStart, siblings, origin: _, draft, ...members } = input;
   const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
-  // Members one by one: V8 adds a member to an object that begins with a spread in more than a microsecond.
   const bare: DocumentContext = {
-    id,
-    organization,
-    createdBy,
-    order,
-    key,
-    name,
-    file,
-    format,
-    parts,
-    isEnvelope,
-    description,
-    folderId,
-    expirationDate,
-    tags,
-    type,
-    signatureType,
-    observers,
-    attachments,
-    notifiedEmails,
-    additionalInfo,
-    disableNotifications,
+    ...members,
     creationDate: at,
     updateDate: at,
     version: 1,
-    current: file.blob,
+    current: members.file.blob,
     signatures: null,
     actions,
     made: [],
@@ -217,7 +165,6 @@ function createDocument(input: DocumentInput): Decision {
     concludedAt: null,
     statusBefore: null,
     ...(quietStart && { startedQuietly: true }),
-    ...others,
   };
   const announced = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
   const context = announced?.document ?? bare;
@@ -230,7 +177,7 @@ function createDocument(input: DocumentInput): Decision {
       ...notifyEffect(isQuiet ? [] : startMails([context, ...(siblings ?? [])])),
       ...(draft === undefined
         ? []
-        : [{ type: 'confirmDraft', params: { draft, createdAt: at, by: createdBy } } as const]),
+        : [{ type: 'confirmDraft', params: { draft, createdAt: at, by: members.createdBy } } as const]),
     ],
     arm: [
       ...deadline('expiry', context.expirationDate, at),
