@@ -89,10 +89,7 @@ export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params,
   return route;
 }
 
-/**
- * A class, so that all requests have one shape: an object literal with a getter gets one of its own from V8 each time,
- * and every read of its members is a search.
- */
+/** A request, with the tenant that its credentials name. */
 class RequestOfTenant<Params, Query, Body> implements PortalRequest<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;

@@ -333,7 +333,6 @@ function nameChanges(before: DerivedRecords, after: DerivedRecords): Step['names
 }
 
 function counterChanges(before: DerivedRecords, after: DerivedRecords): Step['counters'] {
-  // Without a prototype it is a hash table for V8, which else keeps a shape for each name that never comes again.
   const moved: { [name: string]: number } = Object.create(null);
   for (const name in after.counters) {
     const by = (after.counters[name] ?? 0) - (before.counters[name] ?? 0);

@@ -23,5 +23,6 @@ test.serial('a started service has set the flags of the compiler, all of which t
 
 test('other versions of V8 keep their own limits', (t) => {
   t.deepEqual(compilerFlags('13.6.233.17-node.53'), []);
+  t.deepEqual(compilerFlags('11.3.244.8-node.33'), []);
   t.regex(compilerFlags('12.4.254.21-node.57')[0] ?? '', /^--invocation-count-for-turbofan=/);
 });

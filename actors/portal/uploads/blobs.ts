@@ -121,8 +121,7 @@ export interface StoredBlob {
 }
 
 /**
- * The counters of an actor that holds these references; one that is held twice counts twice. An object without a
- * prototype is a hash table for V8: names that never come again do not become shapes of objects.
+ * The counters of an actor that holds these references; one that is held twice counts twice.
  */
 export function blobCounters(blobs: Iterable<Pick<BlobRef, 'sha256'>>): { [name: string]: number } {
   const counters: { [name: string]: number } = Object.create(null);
@@ -130,7 +129,7 @@ export function blobCounters(blobs: Iterable<Pick<BlobRef, 'sha256'>>): { [name:
   return counters;
 }
 
-/** Adds 1 to a counter. One place for all: where a name is new, V8 stores only at a busy place without a slow path. */
+/** Adds 1 to a counter. */
 export function countOne(counters: { [name: string]: number }, name: string): void {
   counters[name] = (counters[name] ?? 0) + 1;
 }

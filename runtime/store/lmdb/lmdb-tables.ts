@@ -221,12 +221,9 @@ export function countersOf({ counters }: Pick<StepPlan, 'counters'>): [name: str
   return pairs;
 }
 
-/** Null for an empty list. `map` would make a list that V8 encodes slowly, as one that may have holes. */
+/** Null for an empty list. */
 function some<From, To>(list: readonly From[], of: (one: From) => To): readonly To[] | null {
-  if (list.length === 0) return null;
-  const made: To[] = [];
-  for (const one of list) made.push(of(one));
-  return made;
+  return list.length === 0 ? null : list.map(of);
 }
 
 /** The tables that every view of a store reads. */
