@@ -57,6 +57,8 @@ export interface Evidence {
   readonly crls: readonly Buffer[];
   /** BasicOCSPResponse, without the enclosing OCSPResponse. */
   readonly ocsps: readonly Buffer[];
+  /** Number of embedded revocation values that cannot be read and are passed over. */
+  readonly unread?: number;
 }
 
 export const NO_EVIDENCE: Evidence = { certificates: [], crls: [], ocsps: [] };

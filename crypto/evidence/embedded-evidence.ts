@@ -18,11 +18,7 @@ const PLACES: ReadonlySet<string> = new Set([
 
 /** Collects the evidence of the SignedData itself. */
 export function evidenceInData(data: SignedData): Evidence {
-  return {
-    certificates: data.certificates,
-    crls: data.crls.filter(isReadableCrl),
-    ocsps: data.ocsps.flatMap(basicOcsp),
-  };
+  return { certificates: data.certificates, ...readableAnswers(data) };
 }
 
 /**
@@ -31,26 +27,34 @@ export function evidenceInData(data: SignedData): Evidence {
  */
 export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]): Evidence {
   if (!all.some((attributes) => attributes?.types.some((type) => PLACES.has(type)))) return NO_EVIDENCE;
-  const evidence: { certificates: Buffer[]; crls: Buffer[]; ocsps: Buffer[] } = {
-    certificates: [],
-    crls: [],
-    ocsps: [],
-  };
+  const certificates: Buffer[] = [];
+  const answers: Evidence[] = [];
   for (const attributes of all) {
     for (const value of attributes?.values.get(OID.certificateValues) ?? []) {
-      evidence.certificates.push(...passedOver(() => childrenOf(value).map(encoded)));
+      certificates.push(...passedOver(() => childrenOf(value).map(encoded)));
     }
     for (const type of [OID.revocationValues, REVOCATION_ARCHIVAL]) {
       for (const value of attributes?.values.get(type) ?? []) {
-        const lists = passedOver(() => [readLists(value)]);
-        for (const { crls, ocsps } of lists) {
-          evidence.crls.push(...crls.filter(isReadableCrl));
-          evidence.ocsps.push(...ocsps.flatMap(basicOcsp));
-        }
+        const [lists] = passedOver(() => [readLists(value)]);
+        answers.push({ certificates: [], ...(lists === undefined ? NOTHING_READ : readableAnswers(lists)) });
       }
     }
   }
-  return evidence;
+  return joinEvidence({ ...NO_EVIDENCE, certificates }, ...answers);
+}
+
+/** A value that is no list of answers at all. */
+const NOTHING_READ = { crls: [], ocsps: [], unread: 1 } as const;
+
+/** Keeps the answers that can be read, and counts the others. */
+export function readableAnswers(all: {
+  readonly crls: readonly Buffer[];
+  readonly ocsps: readonly Buffer[];
+}): Pick<Evidence, 'crls' | 'ocsps' | 'unread'> {
+  const crls = all.crls.filter(isReadableCrl);
+  const ocsps = all.ocsps.flatMap(basicOcsp);
+  const unread = all.crls.length + all.ocsps.length - crls.length - ocsps.length;
+  return { crls, ocsps, ...(unread > 0 && { unread }) };
 }
 
 /**
@@ -85,14 +89,17 @@ export function basicOcsp(der: Buffer): Buffer[] {
 /** Joins evidence; a single source, the usual case, is returned unchanged. */
 export function joinEvidence(...all: readonly Evidence[]): Evidence {
   const found = all.filter(
-    ({ certificates, crls, ocsps }) => certificates.length + crls.length + ocsps.length > 0,
+    ({ certificates, crls, ocsps, unread = 0 }) =>
+      certificates.length + crls.length + ocsps.length + unread > 0,
   );
   const [first = NO_EVIDENCE] = found;
   if (found.length < 2) return first;
+  const unread = found.reduce((sum, one) => sum + (one.unread ?? 0), 0);
   return {
     certificates: found.flatMap(({ certificates }) => certificates),
     crls: found.flatMap(({ crls }) => crls),
     ocsps: found.flatMap(({ ocsps }) => ocsps),
+    ...(unread > 0 && { unread }),
   };
 }
 

@@ -229,6 +229,7 @@ function validateWithinBudget(
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);
   addTimestampResults(proofs, results);
+  addUnread(facts.evidence, results);
   for (const use of facts.algorithms) {
     if (!canBeJudged(use, facts.certificate)) continue;
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
@@ -241,6 +242,12 @@ function validateWithinBudget(
   addCounterSignatureResults(counterSignatures, results);
   const level = levelShown(facts, proofs.records, request);
   return recordOf({ ...facts, level }, results, { bestTime, timestamps: proofs.records, counterSignatures });
+}
+
+function addUnread({ unread = 0 }: Evidence, results: ResultsBuilder): void {
+  if (unread === 0) return;
+  const message = 'Revocation values in the signature cannot be read and are passed over.';
+  results.warning({ type: 'revocation.unreadable', message, detail: `${unread} values` });
 }
 
 /** Returns B where no trusted time-stamp proves the signature; whether its authority was revoked may be unknown. */

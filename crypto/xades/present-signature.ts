@@ -85,6 +85,8 @@ function mismatch(fault: string): CryptoError {
 function read(context: ReferenceContext, node: SignatureNode, certificate: Certificate): ExistingSignature {
   const properties = readQualifyingProperties(node);
   if (properties === undefined) throw new FormFault('it has no qualifying properties');
+  const { older } = properties;
+  if (older !== undefined) throw new FormFault(`its properties are those of XAdES ${older}`);
   const signedInfo = onlyChild(node, DS, 'SignedInfo');
   const method = valueMethodOf(requiredAttribute(onlyChild(signedInfo, DS, 'SignatureMethod'), 'Algorithm'));
   const { certificates } = readKeyInfo(optionalChild(node, DS, 'KeyInfo'));

@@ -35,7 +35,7 @@ import {
   subIndicationOf,
   UnsupportedFault,
 } from './validation/signature-node.ts';
-import { readKeyInfo, readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
+import { readKeyInfo, readSignatureForm, type SignatureFormat, targetOf } from './validation/signed-info.ts';
 import { bindSigner } from './validation/signer-certificate.ts';
 import { evidenceIn, timestampsOf } from './validation/timestamps.ts';
 import { unsignedMarkup } from './validation/unsigned-markup.ts';
@@ -71,12 +71,25 @@ function protectionFindings({ properties }: SignatureFormat, { references }: Exa
     return [warned('attributes.xades', message)];
   }
   const over = references.filter(({ role }) => role === 'properties').length;
-  if (over === 1) return targetFindings(properties.looseTarget);
+  if (over === 1) return [...targetFindings(properties.looseTarget), ...versionFindings(properties.older)];
+  // A reference inside of the file that cannot be read may be over them.
+  const isUnread = references.some(
+    ({ data, form }) => data === undefined && targetOf(form.uri).kind !== 'outside',
+  );
+  if (over === 0 && isUnread) {
+    const message = 'No reference that can be read is over the signed properties.';
+    return [failed('structure.properties', message, 'GENERIC')];
+  }
   const message =
     over === 0
       ? 'The signed properties are not signed.'
       : 'Several references are over the signed properties.';
   return [failed('structure.properties', message)];
+}
+
+function versionFindings(older: string | undefined): Finding[] {
+  if (older === undefined) return [];
+  return [warned('attributes.version', `The properties are those of XAdES ${older}, an older version.`)];
 }
 
 /** Reports a Target that does not name the signature; the signed reference still binds the properties (EN 319 132-1 §4.3.1). */
@@ -191,7 +204,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
- * `certificate.issuer-name`, `attributes.target`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
+ * `certificate.issuer-name`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
  * @param counters the signature this one counter-signs; undefined for any other signature
@@ -265,7 +278,8 @@ function formReport(
   const stamps = stampsOf(context, form, certificates, examined.references);
   const claimed = signed?.signingTime === undefined ? undefined : parseDateTime(signed.signingTime);
   const described = formatFindings(form, examined, counters !== undefined);
-  const complete = bound.bound && claimed !== undefined && described.length === 0;
+  const isCurrent = form.properties?.older === undefined;
+  const complete = isCurrent && bound.bound && claimed !== undefined && described.length === 0;
   const evidence = joinEvidence(embedded, ...stamps.timestamps.map(evidenceInTimestamp));
   return {
     format: 'Xades',

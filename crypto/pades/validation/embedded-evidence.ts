@@ -62,14 +62,21 @@ export function embeddedEvidence(pdf: PdfDocument): EmbeddedEvidence {
   const read = (list: readonly (ByteSlice | undefined)[]): Item[] =>
     list.flatMap((slice) => [...items(pdf.resolve(slice))].flatMap((item) => itemOnce(pdf, item, seen)));
   const certificates = read(lists.Certs);
-  const crls = read(lists.CRLs).filter(({ der }) => isReadableCrl(der));
-  const ocsps = read(lists.OCSPs).flatMap(({ der, place }) =>
+  const written = { crls: read(lists.CRLs), ocsps: read(lists.OCSPs) };
+  const crls = written.crls.filter(({ der }) => isReadableCrl(der));
+  const ocsps = written.ocsps.flatMap(({ der, place }) =>
     basicOcsp(der).map((basic) => ({ der: basic, place })),
   );
   const answers = [...crls, ...ocsps];
+  const unread = written.crls.length + written.ocsps.length - answers.length;
   const ders = (list: readonly Item[]): Buffer[] => list.map(({ der }) => der);
   return {
-    evidence: { certificates: ders(certificates), crls: ders(crls), ocsps: ders(ocsps) },
+    evidence: {
+      certificates: ders(certificates),
+      crls: ders(crls),
+      ocsps: ders(ocsps),
+      ...(unread > 0 && { unread }),
+    },
     isCovered(der, coverage) {
       const same = answers.filter((item) => item.der.equals(der));
       return same.length === 0 || same.some((item) => isWithin(item, coverage));

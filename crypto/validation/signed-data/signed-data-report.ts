@@ -34,13 +34,7 @@ import { CryptoError, type SignatureFormat } from '../../core/types.ts';
 import { type Finding, failed, passed, type SignatureScope, warned } from '../../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
-import {
-  basicOcsp,
-  evidenceInAttributes,
-  evidenceInData,
-  isReadableCrl,
-  joinEvidence,
-} from '../../evidence/embedded-evidence.ts';
+import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
 import { checkToken } from '../../evidence/timestamp-checks.ts';
 import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
 import { algorithmName } from '../../x509/algorithm-names.ts';
@@ -259,7 +253,7 @@ export function inspectParsedSignedData(data: SignedData, options: InspectCmsOpt
     const finding = failed('structure.signer', 'The CMS structure has no signer.', 'SIG_CONSTRAINTS_FAILURE');
     return [withoutSignature(finding, options)];
   }
-  const unreadable = [...unreadableCertificates(data.certificates), ...unreadableRevocation(data)];
+  const unreadable = unreadableCertificates(data.certificates);
   const inside = data.certificates.flatMap(readableCertificates);
   const certificates = [...inside, ...(options.around?.certificates ?? [])];
   return data.signers.map((signer, index) => {
@@ -551,15 +545,6 @@ function unreadableCertificates(certificates: readonly Buffer[]): Finding[] {
   const message = 'A certificate in the signature cannot be read and is passed over.';
   const detail = [...new Set(reasons)].slice(0, 5).join(' ');
   return [warned('certificate.unreadable', message, detail)];
-}
-
-/** Reports revocation lists and answers in `crls` that say nothing, as they cannot be read. */
-function unreadableRevocation({ crls, ocsps }: SignedData): Finding[] {
-  const lists = crls.filter((der) => !isReadableCrl(der)).length;
-  const answers = ocsps.filter((der) => basicOcsp(der).length === 0).length;
-  if (lists + answers === 0) return [];
-  const message = 'Revocation values in the signature cannot be read and are passed over.';
-  return [warned('revocation.unreadable', message, `${lists} lists, ${answers} answers`)];
 }
 
 /** Builds the result for an unreadable signature; what is beyond a limit of the reader may be right. @throws other errors */

@@ -13,6 +13,13 @@ import {
 export const DS = 'http://www.w3.org/2000/09/xmldsig#';
 export const XADES = 'http://uri.etsi.org/01903/v1.3.2#';
 export const XADES_141 = 'http://uri.etsi.org/01903/v1.4.1#';
+/** Older versions of the properties, with the same meaning of what is read of them; their version by namespace. */
+export const OLDER_XADES: ReadonlyMap<string, string> = new Map([
+  ['http://uri.etsi.org/01903/v1.1.1#', '1.1.1'],
+  ['http://uri.etsi.org/01903/v1.2.2#', '1.2.2'],
+]);
+/** Namespaces of the properties, in any version. */
+export const ANY_XADES = /^http:\/\/uri\.etsi\.org\/01903\/v[\d.]+#$/;
 export const EXCLUSIVE_C14N = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 /** Canonical XML 1.0 without comments. */
 export const INCLUSIVE_C14N = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';

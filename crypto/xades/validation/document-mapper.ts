@@ -8,7 +8,7 @@ import {
   type StartTag,
   type XmlListener,
 } from '../../xml/index.ts';
-import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
+import { ANY_XADES, DS, OLDER_XADES, XADES, XADES_141 } from '../elements/identifiers.ts';
 import type { SignatureNode } from './signature-node.ts';
 import { isBlank, isSpace, TextSplitFinder } from './text-splits.ts';
 
@@ -40,11 +40,7 @@ const MAX_IDS = 50_000;
 const MAX_SAME_ID = 3;
 
 /** Elements of ds:Object that are examined; other elements are content. */
-const IN_OBJECT: ReadonlySet<string> = new Set([
-  `${XADES} QualifyingProperties`,
-  `${DS} Manifest`,
-  `${DS} SignatureProperties`,
-]);
+const IN_OBJECT: ReadonlySet<string> = new Set([`${DS} Manifest`, `${DS} SignatureProperties`]);
 const NODE_NAMESPACES: ReadonlySet<string> = new Set([DS, XADES, XADES_141]);
 
 export class DocumentMapper implements XmlListener {
@@ -179,7 +175,9 @@ export class DocumentMapper implements XmlListener {
   ): boolean {
     if (foreign || depth !== this.#scopes.depth - 1) return false;
     if (node.namespace !== DS || node.local !== 'Object') return true;
-    return IN_OBJECT.has(`${tag.namespace.uri} ${tag.name.local}`);
+    const { uri } = tag.namespace;
+    if (tag.name.local === 'QualifyingProperties') return ANY_XADES.test(uri);
+    return IN_OBJECT.has(`${uri} ${tag.name.local}`);
   }
 
   #retain(tag: StartTag, scope: Scope | undefined, isSignature: boolean): void {
@@ -190,9 +188,11 @@ export class DocumentMapper implements XmlListener {
       if (!isSignature) return;
     }
     const parent = top?.depth === this.#scopes.depth - 1 ? top.node : undefined;
+    const older = OLDER_XADES.get(tag.namespace.uri);
     const node: SignatureNode = {
-      namespace: tag.namespace.uri,
+      namespace: older === undefined ? tag.namespace.uri : namespaceOfOlder(tag.name.local),
       local: tag.name.local,
+      ...(older !== undefined && { older }),
       attributes: tag.attributes.slice(0, tag.attributeCount).map((attribute) => ({
         namespace: attribute.namespace.uri,
         local: attribute.name.local,
@@ -254,6 +254,11 @@ export class DocumentMapper implements XmlListener {
     this.#parents[depth] ??= { start, end: 0 };
     return this.#parents[depth];
   }
+}
+
+/** Version 1.1.1 has its own elements of the types of XML Signature. */
+function namespaceOfOlder(local: string): string {
+  return local === 'DigestMethod' || local === 'DigestValue' ? DS : XADES;
 }
 
 /** Length of a path in reports. A small document can have very many elements with paths of a megabyte. */

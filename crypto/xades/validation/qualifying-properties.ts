@@ -1,5 +1,5 @@
 /** XAdES properties of a signature (EN 319 132-1 §4.3 and §5): signed properties are read strictly. */
-import { DS, XADES } from '../elements/identifiers.ts';
+import { ANY_XADES, DS, XADES } from '../elements/identifiers.ts';
 import {
   assertChildren,
   attributeOf,
@@ -13,12 +13,15 @@ import {
   requiredAttribute,
   type SignatureNode,
   textOf,
+  UnsupportedFault,
 } from './signature-node.ts';
 
 export interface QualifyingProperties {
   readonly signed: SignedProperties | undefined;
   /** Unsigned properties of the signature, in document order. */
   readonly unsigned: readonly SignatureNode[];
+  /** Version of XAdES, for an older one. */
+  readonly older?: string | undefined;
   /** Target as written if it does not name the signature as a reference would: without `#`, empty or absent. */
   readonly looseTarget?: string;
 }
@@ -71,11 +74,24 @@ interface PolicyName {
  */
 export function readQualifyingProperties(signature: SignatureNode): QualifyingProperties | undefined {
   const [found, ...more] = childrenNamed(signature, DS, 'Object').flatMap((object) =>
-    childrenNamed(object, XADES, 'QualifyingProperties'),
+    object.children.filter(
+      ({ namespace, local }) => local === 'QualifyingProperties' && ANY_XADES.test(namespace),
+    ),
   );
   if (found === undefined) return undefined;
+  if (found.namespace !== XADES)
+    throw new UnsupportedFault(`its properties are of another version of XAdES (${found.namespace})`);
   if (more.length > 0) throw new FormFault('there are several QualifyingProperties');
-  const id = attributeOf(signature, 'Id');
+  try {
+    return readFound(found, attributeOf(signature, 'Id'));
+  } catch (error) {
+    // The clauses that forbid a form are those of the current version.
+    if (found.older !== undefined && error instanceof FormFault) throw new UnsupportedFault(error.message);
+    throw error;
+  }
+}
+
+function readFound(found: SignatureNode, id: string | undefined): QualifyingProperties {
   const target = attributeOf(found, 'Target') ?? '';
   const exact = id !== undefined && target === `#${id}`;
   if (!exact && target !== '' && target !== id) {
@@ -91,6 +107,7 @@ export function readQualifyingProperties(signature: SignatureNode): QualifyingPr
   return {
     signed: signed === undefined ? undefined : readSigned(signed),
     unsigned: ofSignature?.children ?? [],
+    older: found.older ?? signed?.older,
     ...(!exact && { looseTarget: target }),
   };
 }

@@ -4,6 +4,8 @@ import { namespaceOf, type Scope } from '../../xml/index.ts';
 
 export interface SignatureNode {
   readonly namespace: string;
+  /** Version of XAdES, for an element of an older one; its namespace is given as that of the current one. */
+  readonly older?: string;
   readonly local: string;
   readonly attributes: readonly {
     readonly namespace: string;

@@ -2,7 +2,7 @@
 
 import { type Certificate, readableCertificates } from '../../x509/certificate.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
-import { DS, SIGNED_PROPERTIES_TYPE } from '../elements/identifiers.ts';
+import { DS, OLDER_XADES, SIGNED_PROPERTIES_TYPE } from '../elements/identifiers.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './qualifying-properties.ts';
 import {
   assertChildren,
@@ -80,9 +80,10 @@ function signedInfoMethod(signedInfo: SignatureNode): CanonicalMethod {
   }
 }
 
-/** True for a reference whose type is SignedProperties. */
+/** True for a reference whose type is SignedProperties, as the version of the properties spells it. */
 export function claimsProperties({ type }: ReferenceFormat): boolean {
-  return type === SIGNED_PROPERTIES_TYPE;
+  if (type === SIGNED_PROPERTIES_TYPE) return true;
+  return type?.endsWith('SignedProperties') === true && OLDER_XADES.has(type.slice(0, -16));
 }
 
 /** ds:Reference as written (XML Signature 1.1 §4.4.3), and the interpretation of its URI. */

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { type Finding, failed, warned } from '../../core/validation-report.ts';
-import type { Evidence } from '../../evidence/authorities.ts';
-import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
+import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
+import { joinEvidence, readableAnswers } from '../../evidence/embedded-evidence.ts';
 import type { ImprintSource } from '../../evidence/timestamp-reader.ts';
 import { readTimestampInfo, type TimestampInfo, timestampInfo } from '../../validation/signature-info.ts';
 import type { Certificate } from '../../x509/certificate.ts';
@@ -23,6 +23,7 @@ import {
   is,
   type SignatureNode,
   subIndicationOf,
+  UnsupportedFault,
 } from './signature-node.ts';
 import { type ReferenceFormat, readableBase64 } from './signed-info.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
@@ -147,7 +148,9 @@ function holds(properties: readonly SignatureNode[], der: Buffer): boolean {
 
 function methodOf(node: SignatureNode): CanonicalMethod {
   const [method] = childrenNamed(node, DS, 'CanonicalizationMethod');
-  return method === undefined ? DEFAULT_CANONICAL : canonicalMethod(method);
+  // An empty name is written for the method that counts where none is named.
+  if (method === undefined || attributeOf(method, 'Algorithm') === '') return DEFAULT_CANONICAL;
+  return canonicalMethod(method);
 }
 
 function imprintSource(write: (sink: ByteSink) => void): ImprintSource {
@@ -168,10 +171,16 @@ function writeCovered(
 ): void {
   const { context, signature } = stamped;
   const write = (part: SignatureNode): void => void writeNode(context, part, method, sink);
+  // The form of XAdES 1.1.1.
+  if (childrenNamed(node, XADES, 'HashDataInfo').length > 0)
+    throw new UnsupportedFault('it names its parts by HashDataInfo');
   if (is(node, XADES, 'SignatureTimeStamp')) {
-    if (childrenNamed(node, XADES, 'Include').length > 0)
+    const values = childrenNamed(signature, DS, 'SignatureValue');
+    // It is always over the value; some programs name that too.
+    const names = childrenNamed(node, XADES, 'Include').map((one) => attributeOf(one, 'URI') ?? '');
+    if (!names.every((uri) => values.some((value) => uri === `#${attributeOf(value, 'Id') ?? ''}`)))
       throw new FormFault('it names what it covers, which a signature time-stamp does not');
-    childrenNamed(signature, DS, 'SignatureValue').forEach(write);
+    values.forEach(write);
   } else if (is(node, XADES_141, 'ArchiveTimeStamp')) {
     writeArchived(node, method, stamped, sink);
   } else if (is(node, XADES, 'AllDataObjectsTimeStamp')) {
@@ -225,6 +234,8 @@ function dataOf({ form, data }: LocatedReference): FoundData {
 
 /** Finds the reference of SignedInfo that xades:Include names by Id (§5.1.4.4.3). */
 function includedReference({ references }: StampedSignature, include: SignatureNode): LocatedReference {
+  if (include.older !== undefined)
+    throw new UnsupportedFault(`it names its parts as XAdES ${include.older} does`);
   const uri = attributeOf(include, 'URI') ?? '';
   const named = references.filter(({ form }) => form.id !== undefined && uri === `#${form.id}`);
   const [reference, ...more] = named;
@@ -319,7 +330,7 @@ const HOLDERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Collects the evidence; unreadable values are ignored. @param unsigned unsigned properties of the signature
+ * Collects the evidence; counts values that cannot be read. @param unsigned unsigned properties of the signature
  *
  * CertificateValues, AttrAuthoritiesCertValues = EncapsulatedX509Certificate*
  * RevocationValues, AttributeRevocationValues  = CRLValues { EncapsulatedCRLValue+ }?, OCSPValues { EncapsulatedOCSPValue+ }?
@@ -329,22 +340,23 @@ export function evidenceIn(unsigned: readonly SignatureNode[]): Evidence {
   const crls: Buffer[] = [];
   const ocsps: Buffer[] = [];
   let left = MAX_VALUES;
-  const values = (node: SignatureNode, local: string): Buffer[] => {
-    const found = childrenNamed(node, XADES, local).slice(0, left);
+  let unread = 0;
+  const values = (nodes: readonly SignatureNode[], local: string): Buffer[] => {
+    const found = nodes.flatMap((node) => childrenNamed(node, XADES, local)).slice(0, left);
     left -= found.length;
-    return found.flatMap(readableBase64);
+    const decoded = found.flatMap(readableBase64);
+    unread += found.length - decoded.length;
+    return decoded;
   };
   const collect = (node: SignatureNode): void => {
-    certificates.push(...values(node, 'EncapsulatedX509Certificate'));
-    for (const list of childrenNamed(node, XADES, 'CRLValues'))
-      crls.push(...values(list, 'EncapsulatedCRLValue').filter(isReadableCrl));
-    for (const list of childrenNamed(node, XADES, 'OCSPValues'))
-      ocsps.push(...values(list, 'EncapsulatedOCSPValue').flatMap(basicOcsp));
+    certificates.push(...values([node], 'EncapsulatedX509Certificate'));
+    crls.push(...values(childrenNamed(node, XADES, 'CRLValues'), 'EncapsulatedCRLValue'));
+    ocsps.push(...values(childrenNamed(node, XADES, 'OCSPValues'), 'EncapsulatedOCSPValue'));
   };
   for (const node of unsigned) {
     if (!HOLDERS.has(`${node.namespace} ${node.local}`)) continue;
     collect(node);
     for (const inner of node.children) if (HOLDERS.has(`${inner.namespace} ${inner.local}`)) collect(inner);
   }
-  return { certificates, crls, ocsps };
+  return joinEvidence({ ...NO_EVIDENCE, unread }, { certificates, ...readableAnswers({ crls, ocsps }) });
 }

@@ -162,7 +162,7 @@ function outcomeOf(report: ValidationReport): {
 function warningsOf({ results, signatures }: ValidationReport): readonly string[] {
   const stamps = signatures.flatMap(({ timestamps = [] }) => timestamps);
   const broken = stamps.flatMap(({ kind, subIndication = '' }) =>
-    /^(?:FORMAT_FAILURE|HASH_FAILURE|SIG_CRYPTO_FAILURE|SIG_CONSTRAINTS_FAILURE|SIGNED_DATA_NOT_FOUND)$/.test(
+    /^(?:FORMAT_FAILURE|HASH_FAILURE|SIG_CRYPTO_FAILURE|SIG_CONSTRAINTS_FAILURE|SIGNED_DATA_NOT_FOUND|GENERIC)$/.test(
       subIndication,
     )
       ? [`timestamp.${kind}: ${subIndication}`]
@@ -170,7 +170,9 @@ function warningsOf({ results, signatures }: ValidationReport): readonly string[
   );
   const others = [results, ...signatures.map((one) => one.results)]
     .flatMap(({ warnings }) => warnings)
-    .flatMap(({ type }) => (/^(?:container\.media-type|time\.certificate)$/.test(type) ? [type] : []));
+    .flatMap(({ type }) =>
+      /^(?:container\.media-type|time\.certificate|revocation\.unreadable)$/.test(type) ? [type] : [],
+    );
   return [...new Set([...broken, ...others])];
 }
 

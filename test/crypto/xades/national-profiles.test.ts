@@ -13,10 +13,13 @@ import {
   ENVELOPED,
   EXC,
   enveloped,
+  type Forgery,
   forge,
   goodProperties,
   reportOn,
+  SHA256,
   transform,
+  XADES,
 } from './forging.ts';
 import { byXmlsec, NOW, newFile, type SigningOptions, signDocument } from './signing.ts';
 
@@ -120,6 +123,57 @@ test('qualifying properties with a target that lacks # or is absent are bound by
   t.deepEqual(complaints(target(' Target="other"')), ['failed structure.signature FORMAT_FAILURE']);
   const unbound = enveloped('<x></x>', { propertiesSigned: false }).replace(' Target="#sig"', '');
   t.is(reportOn(unbound).indication, 'TOTAL-FAILED');
+});
+
+/** Enveloped signature with properties of an older version of XAdES. */
+function olderXades(version: string, forgery: Partial<Forgery> = {}, named = pki().signer('p-256')): string {
+  const digest = createHash('sha256').update(named.certificate).digest('base64');
+  // Version 1.1.1 declares these two elements itself.
+  const own = version === '1.1.1' ? 'xades' : 'ds';
+  const cert =
+    `<xades:SigningCertificate><xades:Cert><xades:CertDigest><${own}:DigestMethod${own === 'ds' ? ` xmlns:ds="${DS}"` : ''} Algorithm="${SHA256}"></${own}:DigestMethod>` +
+    `<${own}:DigestValue${own === 'ds' ? ` xmlns:ds="${DS}"` : ''}>${digest}</${own}:DigestValue></xades:CertDigest></xades:Cert></xades:SigningCertificate>`;
+  const uri = `http://uri.etsi.org/01903/v${version}#`;
+  const properties = goodProperties('sig', ['sig-r0'])
+    .replace(/<xades:SigningCertificateV2>.*<\/xades:SigningCertificateV2>/s, cert)
+    .replace(XADES, uri);
+  const propertiesType = `${uri}SignedProperties`;
+  return enveloped('<x></x>', { properties, propertiesType, ...forgery }).replaceAll(
+    `"${XADES}"`,
+    `"${uri}"`,
+  );
+}
+
+test('properties of older versions of XAdES are read, and those of unknown ones named', (t) => {
+  for (const version of ['1.1.1', '1.2.2']) {
+    const file = olderXades(version);
+    const [record] = reportOn(file).signatures;
+    t.is(record?.indication, 'TOTAL-PASSED', version);
+    t.deepEqual(complaints(file), ['warning attributes.version'], version);
+    t.true(Math.abs((record?.signingTime ?? 0) - Date.now()) < 86_400_000, version);
+    t.is(record?.level, undefined, version);
+    const other = olderXades(version, {}, pki().signer('p-384'));
+    t.deepEqual(
+      complaints(other).filter((one) => one.startsWith('failed')),
+      ['failed certificate.binding NO_SIGNING_CERTIFICATE_FOUND'],
+      version,
+    );
+    t.is(reportOn(olderXades(version, { propertiesSigned: false })).indication, 'TOTAL-FAILED', version);
+  }
+  const [unknown] = reportOn(olderXades('9.9.9')).signatures;
+  t.is(unknown?.indication, 'INDETERMINATE');
+  t.regex(unknown?.results.errors[0]?.message ?? '', /another version of XAdES \(http:.*9\.9\.9#\)/);
+});
+
+test('properties are not called unsigned where the reference to them cannot be followed', (t) => {
+  const unread = (from: string): string =>
+    enveloped('<x></x>', {
+      signedInfo: (text) =>
+        text.replace(new RegExp(`(URI="${from}".*?<ds:Transform Algorithm=")[^"]+`), '$1urn:x:unknown'),
+    });
+  t.is(reportOn(unread('#sig-properties')).indication, 'INDETERMINATE');
+  const unsigned = enveloped('<x></x>', { propertiesSigned: false });
+  t.is(reportOn(unsigned).indication, 'TOTAL-FAILED');
 });
 
 /** Enveloped signature whose older SigningCertificate writes the issuer, and the serial number, like this. */

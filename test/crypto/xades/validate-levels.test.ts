@@ -69,6 +69,36 @@ test.serial('a value exchanged below its time-stamp fails by the time-stamp', as
   t.is((await judged(mixed)).timestamps[0]?.indication, 'TOTAL-FAILED');
 });
 
+test.serial(
+  'a time-stamp may name the value that it is over, and leave the name of its method empty',
+  async (t) => {
+    const text = (await signAt('<a Id="x"><b>text</b></a>', 'T')).bytes.toString();
+    const value = /<ds:SignatureValue Id="([^"]+)"/.exec(text)?.[1] ?? '';
+    const include = (id: string): string =>
+      text.replace(/<xades:SignatureTimeStamp[^>]*>/, (tag) => `${tag}<xades:Include URI="#${id}"/>`);
+    t.deepEqual(failedTypes(factsOf(include(value))), []);
+    t.deepEqual(failedTypes(factsOf(include('x'))), ['signature timestamp.structure']);
+    const stamp = text.indexOf('<xades:SignatureTimeStamp');
+    const method = /<ds:CanonicalizationMethod[^>]* Algorithm="[^"]+"/;
+    const empty = text.slice(stamp).replace(method, '<ds:CanonicalizationMethod Algorithm=""');
+    t.not(empty, text.slice(stamp));
+    t.deepEqual(failedTypes(factsOf(text.slice(0, stamp) + empty)), []);
+  },
+);
+
+test.serial('revocation values that cannot be read are named', async (t) => {
+  const text = (await signAt(DOCUMENT, 'LT')).bytes.toString();
+  const named = async (bytes: string): Promise<string[]> =>
+    (await judged(bytes)).results.warnings.flatMap(({ type, detail }) =>
+      type === 'revocation.unreadable' ? [detail ?? ''] : [],
+    );
+  t.deepEqual(await named(text), []);
+  const beside = (value: string): string =>
+    text.replace(/<xades:Encapsulated(?:OCSP|CRL)Value/, (tag) => `${tag}>${value}</${tag.slice(1)}>${tag}`);
+  t.deepEqual(await named(beside('MIICkgoBAKCCAgoKCgo=')), ['1 values']);
+  t.deepEqual(await named(beside('not Base64')), ['1 values']);
+});
+
 test.serial('content of an archive time-stamp can be neither changed, removed nor reordered', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'LTA');
   const text = bytes.toString();
