@@ -35,48 +35,19 @@ export interface PlainAnswer {
   readonly body: Readable;
 }
 
-interface SignedRequest {
+/** Address of the objects of the bucket: what of a request is the same for all of them. */
+interface Place {
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number;
   readonly path: string;
-  readonly headers: Headers;
-}
-
-/** Address of the objects of the bucket, and what signatures name. */
-interface Place extends Omit<SignedRequest, 'headers'> {
   readonly host: string;
-  readonly signingRegion: string;
-  readonly signingService: string;
-}
-
-/** Abilities of the client that its types leave out. */
-interface Internals {
-  signer(): Promise<{
-    sign(
-      request: SignedRequest & { readonly method: string; readonly query: Headers; readonly body?: Buffer },
-      options: {
-        readonly signingDate: Date;
-        readonly signingRegion: string;
-        readonly signingService: string;
-      },
-    ): Promise<SignedRequest>;
-  }>;
-  readonly systemClockOffset: number;
-  readonly requestHandler: {
-    handle(
-      request: SignedRequest,
-      limits: Limits,
-    ): Promise<{
-      readonly response: { readonly statusCode: number; readonly headers: Headers; readonly body?: unknown };
-    }>;
-  };
 }
 
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
-/** A signature with the keys of an account; other kinds are left to the client. */
-const SIGNATURE = /^AWS4-HMAC-SHA256 Credential=[^,]*\/\d{8}\/([^/,]+)\/([^/,]+)\/aws4_request,/;
+/** End of the scope of a signature with the keys of an account; other kinds are left to the client. */
+const SCOPE = '/s3/aws4_request,';
 
 /** Statuses that say all there is to say; others are asked again by the client. */
 const PLAIN: Readonly<Record<PlainRequest['method'], readonly number[]>> = {
@@ -87,7 +58,7 @@ const PLAIN: Readonly<Record<PlainRequest['method'], readonly number[]>> = {
 };
 
 export class PlainRequests {
-  readonly #config: Internals;
+  readonly #config: S3Client['config'];
   #place: Place | undefined;
 
   constructor(
@@ -95,8 +66,7 @@ export class PlainRequests {
     bucket: string,
     private readonly now: () => number,
   ) {
-    const config: object = client.config;
-    this.#config = config as Internals;
+    this.#config = client.config;
     client.middlewareStack.add(
       (next) => (args) => {
         const { Bucket, Key } = args.input as { readonly Bucket?: string; readonly Key?: string };
@@ -116,7 +86,8 @@ export class PlainRequests {
   ): Promise<PlainAnswer | undefined> {
     const place = this.#place;
     if (place === undefined) return undefined;
-    const { host, path, signingRegion, signingService, ...address } = place;
+    const { host, path, ...address } = place;
+    const { systemClockOffset, requestHandler } = this.#config;
     try {
       const signer = await this.#config.signer();
       const signed = await signer.sign(
@@ -135,12 +106,12 @@ export class PlainRequests {
         },
         // The client has learned by how much the clock of the server differs.
         {
-          signingDate: new Date(this.now() + this.#config.systemClockOffset),
-          signingRegion,
-          signingService,
+          signingDate: new Date(this.now() + systemClockOffset),
+          signingRegion: await this.#config.region(),
+          signingService: 's3',
         },
       );
-      const { response } = await this.#config.requestHandler.handle(signed, limits);
+      const { response } = await requestHandler.handle(signed, limits);
       const { statusCode: status } = response;
       const answer = { status, headers: response.headers, body: response.body as Readable };
       if (PLAIN[method].includes(status)) {
@@ -157,18 +128,15 @@ export class PlainRequests {
 }
 
 function placeOf(request: unknown, key: string): Place | undefined {
-  const { protocol, hostname, port, path, headers } = request as SignedRequest;
+  const { protocol, hostname, port, path, headers } = request as Omit<Place, 'host'> & { headers: Headers };
   const end = pathOf(key);
-  const [, signingRegion, signingService] = SIGNATURE.exec(headers['authorization'] ?? '') ?? [];
-  if (signingRegion === undefined || signingService === undefined || !path.endsWith(end)) return undefined;
+  if (!headers['authorization']?.includes(SCOPE) || !path.endsWith(end)) return undefined;
   return {
     protocol,
     hostname,
     ...(port !== undefined && { port }),
     path: path.slice(0, -end.length),
     host: headers['host'] ?? hostname,
-    signingRegion,
-    signingService,
   };
 }
 

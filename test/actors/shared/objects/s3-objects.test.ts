@@ -62,9 +62,11 @@ onServer('a key that no server takes is refused for good, not held for', async (
 
 test('an output is never put without its condition, whatever the server says meanwhile', async (t) => {
   const conditions: unknown[] = [];
+  const agents = new Set<string | undefined>();
   // Answers as a gateway that forgets the condition for a while.
   const server = createHttpServer((request, response) => {
     request.resume();
+    agents.add(request.headers['user-agent']);
     if (request.method === 'PUT') conditions.push(request.headers['if-none-match']);
     const status = request.method === 'PUT' ? 501 : 404;
     request.on('end', () => response.writeHead(status).end());
@@ -86,6 +88,7 @@ test('an output is never put without its condition, whatever the server says mea
   await t.throwsAsync(put, { message: /s3:PutObject/ });
   t.true(conditions.length > 0);
   t.true(conditions.every((condition) => condition === '*'));
+  t.true(agents.has(undefined), 'one came without the layers of the client, which names itself');
 });
 
 /** A server between client and store; `breaks` is told of each connection before any byte. */
