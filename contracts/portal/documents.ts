@@ -22,10 +22,10 @@ import {
 import { fileWarnings } from '../file-warnings.ts';
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
+import { replyProperties } from './document-properties.ts';
 import {
   creationDate,
   creator,
-  documentType,
   embedUrl,
   entityName,
   expirationDay,
@@ -36,40 +36,23 @@ import {
   folder,
   identity,
   isConcluded,
-  isEnvelope,
   maybeActionId,
   mimeType,
   nationalNumber,
   participant,
   participantIdentifier,
   principal,
-  signatureLevel,
   updateDate,
 } from './entities.ts';
 import { ANA, EXAMPLE_KEY, REASON } from './examples.ts';
 import { flowAction } from './flow.ts';
 import { documentParams } from './ids.ts';
-import { ANNOUNCED_MEMBERS, forKept, KEPT_MEMBERS } from './kept-members.ts';
 import { operationsOf } from './operation.ts';
 import { UNKNOWN_DOCUMENT } from './refusals.ts';
 import { reminders } from './reminders.ts';
 import { DOCUMENT_STATUSES } from './words.ts';
 
 const MAX_REASON = 2_000;
-
-/** Additional. */
-const keptMembers = forKept((_, { shown: meaning, example }) =>
-  shown(z.string().nullable(), `${meaning}; null: none.`, example),
-);
-
-/** In webhooks. */
-export const announcedMembers = Object.fromEntries(
-  ANNOUNCED_MEMBERS.map((name) => {
-    const { shown, example } = KEPT_MEMBERS[name];
-    const meta = { description: `${shown}; left out: none.`, exampleValue: example };
-    return [name, z.string().optional().meta(meta)];
-  }),
-);
 
 export const documentStatus = z.enum(DOCUMENT_STATUSES);
 
@@ -111,6 +94,17 @@ export const organizationReference = z
   })
   .meta({ id: 'OrganizationReference', description: 'Only a personal organization has an owner.' });
 
+// Those that are named stand where replies have always had them.
+const {
+  isEnvelope,
+  description,
+  forceCadesSignature,
+  type,
+  signatureType,
+  requireReading,
+  ...otherProperties
+} = replyProperties;
+
 const document = entity('Document', {
   id: identity,
   name: entityName,
@@ -136,7 +130,7 @@ const document = entity('Document', {
     'Reason of cancellation or refusal. Null: none was given.',
     'The price has changed.',
   ),
-  description: shown(z.string().nullable(), 'Text given at creation. Null: none.', 'Lease of the office'),
+  description,
   expirationDate: shown(
     time.nullable(),
     'Time at which participants can no longer act. Null: never.',
@@ -157,15 +151,13 @@ const document = entity('Document', {
     move: shown(z.boolean(), 'Whether the document can be moved to another folder.', true),
     editFlow: shown(z.boolean(), 'Whether the flow can still be edited.', true),
   }),
-  forceCadesSignature: z
-    .boolean()
-    .describe('Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.'),
+  forceCadesSignature,
   tags: z.array(tag).describe('Labels by which the document is found.'),
-  type: documentType,
-  signatureType: signatureLevel,
-  ...keptMembers,
+  type,
+  signatureType,
+  ...otherProperties,
   securityContext: shown(z.null(), 'Always null.', null),
-  requireReading: z.boolean().describe('Whether nobody signs before all pages were shown.'),
+  requireReading,
   hideDownloadOptionForPendingDocuments: z
     .boolean()
     .describe('Whether pages offer no download before the document is concluded.'),
@@ -195,10 +187,10 @@ export const documentListItem = entity('DocumentListItem', {
   creationDate,
   updateDate,
   folder: folder.nullable().describe('Folder that contains it. Null: none.'),
-  type: documentType,
+  type,
   tags: z.array(tag).describe('Labels by which the document is found.'),
   status: documentStatus.describe('State of the document.'),
-  externalId: keptMembers.externalId,
+  externalId: replyProperties.externalId,
 });
 
 export type DocumentView = Value<typeof document>;

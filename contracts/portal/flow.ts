@@ -40,6 +40,8 @@ import {
   ACTION_TYPES,
   CERTIFICATE_TYPES,
   CONFIRMATION_FLAGS,
+  CONFIRMATIONS,
+  type Confirmation,
   type ConfirmationFlag,
   FIELD_FORMATS,
   FIELD_TYPES,
@@ -184,8 +186,10 @@ const CONFIRMATION = {
   exampleValue: false,
 };
 
-function confirmationFlags<Flag extends z.ZodType>(one: Flag): Record<ConfirmationFlag, Flag> {
-  return Object.fromEntries(CONFIRMATION_FLAGS.map((name) => [name, one])) as Record<ConfirmationFlag, Flag>;
+/** A member for each confirmation that an action can require. */
+export function confirmationFlags<Flag>(flagOf: (one: Confirmation) => Flag): Record<ConfirmationFlag, Flag> {
+  const flags = CONFIRMATION_FLAGS.map((name) => [name, flagOf(CONFIRMATIONS[name])]);
+  return Object.fromEntries(flags) as Record<ConfirmationFlag, Flag>;
 }
 
 export const flowActionMembers = {
@@ -227,7 +231,7 @@ export const flowActionMembers = {
   allowRuleFlowToContinueIfRefused: maybeFlag.describe(
     'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
   ),
-  ...confirmationFlags(maybeFlag.meta(CONFIRMATION)),
+  ...confirmationFlags(() => maybeFlag.meta(CONFIRMATION)),
   disableEmailAuthenticationToSignElectronically: maybeFlag.describe(
     'Whether an electronic signature needs no code by e-mail. Only with a code by SMS or WhatsApp. Default false.',
   ),
@@ -391,7 +395,7 @@ export const flowAction = entity('FlowAction', {
   signRuleUsers: z
     .array(ruleUser)
     .describe('People of a rule with their signatures and refusals. Empty for single participants.'),
-  ...confirmationFlags(z.boolean().meta(CONFIRMATION)),
+  ...confirmationFlags(() => z.boolean().meta(CONFIRMATION)),
   requireEmailAuthenticationToSignElectronically: z
     .boolean()
     .describe('Whether an electronic signature needs a code of six digits by e-mail.'),

@@ -6,14 +6,12 @@
 
 import { z } from 'zod';
 import {
-  anyText,
   day,
   entity,
   id,
   list,
   map,
   maybeFlag,
-  maybeLine,
   maybeText,
   maybeUuid,
   members,
@@ -21,18 +19,17 @@ import {
   shown,
   text,
   uuid,
-  word,
 } from '../fields.ts';
 import type { Value } from '../operation.ts';
-import { disableNotifications, folderId, newFolderName, newTitle } from './entities.ts';
+import { requestProperties } from './document-properties.ts';
+import { folderId, newFolderName, newTitle } from './entities.ts';
 import { CREATION } from './examples.ts';
 import { atMost, newFile, newFlowAction, newObserver } from './flow.ts';
-import { forKept } from './kept-members.ts';
 import { queryFlag, queryText } from './lists.ts';
 import { operation } from './operation.ts';
 import { UNKNOWN_FILES } from './refusals.ts';
 import { newReminders } from './reminders.ts';
-import { DOCUMENT_TYPES, MAX_ACTIONS, MAX_OBSERVERS, SIGNATURE_TYPES } from './words.ts';
+import { MAX_ACTIONS, MAX_OBSERVERS } from './words.ts';
 
 /** Documents of one call. Source: docs/portal-values.md §21. */
 export const MAX_DOCUMENTS = 50;
@@ -43,32 +40,6 @@ export const MAX_ENVELOPE_FILES = 20;
 const MAX_NAMESPACES = 50;
 const MAX_TAGS = 100;
 const MAX_ATTACHMENTS = 20;
-
-const textMap = map(anyText.nullable(), 'must be a map of texts');
-
-const additionalInfo = members({
-  fields: shown(textMap.nullish(), 'Texts by name of the client’s choice.', { department: 'Sales' }),
-  metadata: shown(textMap.nullish(), 'Texts by name of the client’s choice.', { costCenter: '1200' }),
-  healthData: members({
-    professional: members({
-      id: shown(maybeText, 'Number of the professional in the register.', '123456'),
-      region: shown(maybeText, 'State or region of the register.', 'SP'),
-    })
-      .nullish()
-      .describe('Professional who is responsible for the record.'),
-    items: list(
-      members({
-        name: shown(maybeText, 'Title of the health record.', 'Prescription 1'),
-        description: shown(maybeText, 'First line about the health record.', 'Amoxicillin 500 mg'),
-        description2: shown(maybeText, 'Second line about the health record.', 'One capsule every 8 hours'),
-      }),
-    )
-      .nullish()
-      .describe('Entries of this page of the list.'),
-  })
-    .nullish()
-    .describe('Data of health documents. Kept with the document.'),
-}).meta({ id: 'NewAdditionalInfo' });
 
 const newTag = members({
   label: shown(maybeText, 'Name of the kind of tag, such as `department`. Absent: none.', 'department'),
@@ -97,9 +68,21 @@ export const FEW_ACTIONS = atMost(MAX_ACTIONS, 'flow actions');
 export const FEW_OBSERVERS = atMost(MAX_OBSERVERS, 'observers');
 export const FEW_NOTIFIED_EMAILS = atMost(MAX_NOTIFIED_EMAILS, 'addresses');
 
+// Those that are named stand where the description has always had them.
+const {
+  isEnvelope,
+  disableNotifications,
+  description,
+  additionalInfo,
+  forceCadesSignature,
+  requireReading,
+  timestampEnabled,
+  ...otherProperties
+} = requestProperties;
+
 /** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
 export const creationMembers = {
-  isEnvelope: maybeFlag.describe('Whether all files become one document. All must be PDF. Default false.'),
+  isEnvelope,
   envelopeName: shown(
     maybeText,
     'Name of the envelope. Required when `isEnvelope` is true.',
@@ -109,11 +92,7 @@ export const creationMembers = {
     'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
   ),
   disableNotifications,
-  description: shown(
-    maybeText,
-    'Free text about the document, shown to participants.',
-    'Lease of the office in Rua Augusta',
-  ),
+  description,
   folderId,
   newFolderName,
   expirationDate: shown(
@@ -142,17 +121,9 @@ export const creationMembers = {
   })
     .nullish()
     .describe('Labels by which the document is found.'),
-  additionalInfo: additionalInfo
-    .nullish()
-    .describe(
-      'Data of the client, which is stored with the document and disclosed to nobody else. At most 1,000 entries.',
-    ),
-  forceCadesSignature: maybeFlag.describe(
-    'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
-  ),
-  requireReading: maybeFlag.describe(
-    'Whether participants act only after their page has shown every page, or after they have downloaded the file and declared to have read it (`DocumentNotRead`). It rests on what the browser says; applications that act for a participant send `reading` themselves. Default false.',
-  ),
+  additionalInfo,
+  forceCadesSignature,
+  requireReading,
   xmlNamespaces: list(
     members({
       prefix: shown(maybeText, 'Prefix that XPath expressions use for the namespace.', 'ds'),
@@ -169,14 +140,8 @@ export const creationMembers = {
     .nullish()
     .describe('Prefixes that XPath expressions of `xadesOptions` use.'),
   participantsDataFile: upload.nullish().describe('Accepted and ignored.'),
-  timestampEnabled: maybeFlag.describe(
-    'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
-  ),
-  signatureType: word(SIGNATURE_TYPES)
-    .nullish()
-    .describe('Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.'),
-  type: word(DOCUMENT_TYPES).nullish().describe('Kind. Absent: the first of the listed values.'),
-  ...forKept((_, { most, given, example }) => shown(maybeLine(most), given, example)),
+  timestampEnabled,
+  ...otherProperties,
   reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
   securityContextId: maybeUuid.describe('Accepted and ignored.'),
   templateId: maybeUuid.describe('Accepted and ignored.'),

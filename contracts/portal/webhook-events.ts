@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { entity, id, part, shown, time } from '../fields.ts';
-import { announcedMembers, tag } from './documents.ts';
+import { webhookProperties } from './document-properties.ts';
+import { tag } from './documents.ts';
 import {
   creationDate,
   creator,
@@ -49,7 +50,7 @@ const common = {
     'https://portal.example.com/account/documents/0b0f4d52-7a43-4d5e-9a2b-6f2f5c1d8e11',
   ),
   tags: z.array(tag).optional().describe('Labels of the document; left out: none.'),
-  ...announcedMembers,
+  ...webhookProperties,
 };
 
 const documentShape = entity('EventDocument', common);

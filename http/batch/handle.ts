@@ -1,10 +1,10 @@
 /** Binds the declared operations of the batch service to their handlers. */
 import { z } from 'zod';
 import type { Alternatives, BatchOperation } from '../../contracts/batch/operation.ts';
+import { encoderOf } from '../../contracts/encoder.ts';
 import type { Part, Value } from '../../contracts/operation.ts';
 import { isBound } from '../core/access/permission.ts';
 import { cachedJson, type JsonReply, json, type Reply, type SmallReply } from '../core/reply.ts';
-import { encoderOf } from '../core/reply-encoder.ts';
 import { type AnyRoute, type ApiRequest, route } from '../core/router.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 

@@ -21,6 +21,7 @@ import {
   startOperation,
 } from '../../contracts/batch/operations.ts';
 import { ACTION_STATES } from '../../contracts/batch/words.ts';
+import { encoderOf } from '../../contracts/encoder.ts';
 import type { Part } from '../../contracts/operation.ts';
 import type { JobState } from '../../machines/batch/job-context.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
@@ -28,7 +29,6 @@ import { Refusal } from '../../machines/refusals.ts';
 import type { Identity } from '../core/access/auth.ts';
 import { boundFilter, isBound, requireJobWithin } from '../core/access/permission.ts';
 import { contentDisposition, fileReply } from '../core/file-reply.ts';
-import { encoderOf } from '../core/reply-encoder.ts';
 import type { AnyRoute, ApiRequest } from '../core/router.ts';
 import { handle } from './handle.ts';
 import { namedOperator, operatorOf } from './operator.ts';

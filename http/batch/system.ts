@@ -11,10 +11,10 @@ import {
   readiness as readinessSchema,
   readReadiness,
 } from '../../contracts/batch/system.ts';
+import { encoderOf } from '../../contracts/encoder.ts';
 import type { Value } from '../../contracts/operation.ts';
 import type { OperatorCheck } from '../core/access/operator-check.ts';
 import { healthy, type JsonReply, json } from '../core/reply.ts';
-import { encoderOf } from '../core/reply-encoder.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';
 

@@ -1,12 +1,12 @@
 /** Binds the declared operations of the portal to their handlers. */
 import { z } from 'zod';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
+import { encoderOf } from '../../contracts/encoder.ts';
 import type { Part, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
 import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
 import { type EmptyReply, json, type Reply } from '../core/reply.ts';
-import { encoderOf } from '../core/reply-encoder.ts';
 import type { AnyRoute, CredentialRequest } from '../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempotency.ts';
 import { DONE, type PortalRequest, portalRoute } from './route.ts';

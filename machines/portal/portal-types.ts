@@ -4,8 +4,8 @@
  * Source: docs/portal-values.md §§5-8.
  */
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
+import type { DocumentProperties, WebhookProperty } from '../../contracts/portal/document-properties.ts';
 import type { Principal } from '../../contracts/portal/entities.ts';
-import type { KeptMembers } from '../../contracts/portal/kept-members.ts';
 import type { Reading } from '../../contracts/portal/signing/reading.ts';
 import type { EventType } from '../../contracts/portal/webhooks.ts';
 import type {
@@ -248,7 +248,7 @@ export interface Observer {
 }
 
 /** Fields of a document in every webhook payload and notification. Source: docs/portal-values.md §19. */
-export interface DocumentSummary extends KeptMembers {
+export interface DocumentSummary extends Pick<DocumentProperties, 'description' | WebhookProperty> {
   readonly id: DocumentId;
   readonly organizationId: OrganizationId;
   readonly name: string;
@@ -258,7 +258,6 @@ export interface DocumentSummary extends KeptMembers {
   readonly updateDate: Millis;
   readonly folderId: string | null;
   readonly createdBy: Principal;
-  readonly description: string | null;
   /** Version of the file; missing in data stored by earlier programs. */
   readonly version?: number;
   /** Absent = none, or stored by earlier programs. */

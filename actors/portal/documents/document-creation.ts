@@ -1,7 +1,7 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
 import { accepted, type Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
-import { keptOf } from '../../../contracts/portal/kept-members.ts';
+import { storedProperties } from '../../../contracts/portal/document-properties.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId, Millis, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
@@ -272,20 +272,19 @@ export class DocumentCreation {
     const { order, plans } = this.needs;
     const { organization, origin } = tenant;
     const { at, attachments } = given;
-    const { flow, observers, expirationDate, notifiedEmails: notified, xmlNamespaces } = given.shared;
+    const { flow, observers, ...shared } = given.shared;
     return {
+      ...storedProperties(request),
+      ...shared,
       id: this.#ids.next(at) as DocumentId,
       file,
       format,
       parts,
-      expirationDate,
-      notifiedEmails: notified,
       organization: { id: organization.id, name: organization.name },
       createdBy: principalOf(tenant),
       order: order.next().order,
       key: this.#keys.next(),
       name: file.displayName,
-      isEnvelope: request.isEnvelope === true,
       description: plainText(request.description ?? '') || null,
       folderId: null,
       actions: placedActions(flow, withoutTaggedFields(request), marked, plans),
@@ -304,19 +303,10 @@ export class DocumentCreation {
           value: plainLine(value),
         }),
       ),
-      type: request.type ?? null,
-      signatureType: request.signatureType ?? null,
-      additionalInfo: request.additionalInfo ?? null,
-      forceCadesSignature: request.forceCadesSignature === true,
-      timestampEnabled: request.timestampEnabled === true,
-      disableNotifications: request.disableNotifications === true,
       quietStart: request.disablePendingActionNotifications === true,
       siblings: null,
       origin: originOf(origin),
       at,
-      ...(xmlNamespaces !== undefined && { xmlNamespaces }),
-      ...(request.requireReading === true && { requireReading: true }),
-      ...keptOf(request),
     };
   }
 

@@ -1,8 +1,8 @@
 /** A document as clients read it. Source: docs/portal-values.md §7. */
+import { shownProperties } from '../../../contracts/portal/document-properties.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
-import type { FlowActionView } from '../../../contracts/portal/flow.ts';
-import { forKept } from '../../../contracts/portal/kept-members.ts';
+import { confirmationFlags, type FlowActionView } from '../../../contracts/portal/flow.ts';
 import { isoDay } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
@@ -16,24 +16,23 @@ export interface Identified {
   readonly id: DocumentId;
 }
 
-/** @param identifier of its organization */
+/** Encoders of replies leave out what no reply shows. @param identifier of its organization */
 export function documentView(
   document: DocumentActor,
   folder: FolderView | null,
   identifier: string | undefined,
 ): DocumentView & Identified {
   const { context } = document;
-  const { file, processingError } = context;
+  const { file } = context;
   const status = statusOf(document);
   const isDeleted = document.state === 'Deleted';
   const values = new Map(
     context.made.flatMap((one) => (one.values ?? []).map(({ fieldId, value }) => [fieldId, value] as const)),
   );
   return {
-    id: context.id,
-    name: context.name,
+    ...context,
+    ...shownProperties(context),
     status,
-    key: context.key,
     filename: file.name,
     fileSize: file.blob.length,
     mimeType: file.contentType,
@@ -41,40 +40,18 @@ export function documentView(
     hasSignature: hasSignature(context),
     isConcluded: status === 'Concluded',
     isDeleted,
-    isEnvelope: context.isEnvelope,
     isScanned: false,
-    creationDate: context.creationDate,
-    updateDate: context.updateDate,
-    createdBy: context.createdBy,
-    organization: {
-      id: context.organization.id,
-      name: context.organization.name,
-      identifier: identifier ?? null,
-      owner: null,
-    },
+    organization: { ...context.organization, identifier: identifier ?? null, owner: null },
     folder,
-    statusUpdatedBy: context.statusUpdatedBy,
-    statusUpdateReason: context.statusUpdateReason,
-    description: context.description,
-    expirationDate: context.expirationDate,
     expirationDateWithoutTime: isoDay(context.expirationDate),
-    observers: context.observers,
     attachments: context.attachments.map((one) => attachmentView(one, context.createdBy)),
-    notifiedEmails: context.notifiedEmails,
     permissions: { move: !isDeleted, editFlow: status === 'Pending' && !isDeleted },
-    forceCadesSignature: context.forceCadesSignature,
-    tags: context.tags,
-    type: context.type,
-    signatureType: context.signatureType,
     securityContext: null,
-    requireReading: context.requireReading === true,
     hideDownloadOptionForPendingDocuments: false,
     flowActions: context.actions.map((action) => flowActionView(action, values)),
     reminders: context.reminders ?? null,
     template: context.template ?? null,
-    processingError,
     warnings: [...(file.warnings ?? [])],
-    ...forKept((name) => context[name] ?? null),
   };
 }
 
@@ -108,40 +85,15 @@ function attachmentView(
 
 /** @param values of the fields, by id of field */
 function flowActionView(action: FlowAction, values: ReadonlyMap<string, string>): FlowActionView {
-  const { confirmations } = action;
   return {
-    id: action.id,
-    type: action.type,
-    status: action.status,
-    step: action.step,
-    user: action.user,
-    title: action.title,
-    allowElectronicSignature: action.allowElectronicSignature,
-    creationDate: action.creationDate,
-    updateDate: action.updateDate,
-    pendingDate: action.pendingDate,
-    refusalReason: action.refusalReason,
-    isElectronic: action.isElectronic,
-    marks: action.marks,
-    ruleName: action.ruleName,
-    numberRequiredSignatures: action.numberRequiredSignatures,
-    allowRuleFlowToContinueIfRefused: action.allowRuleFlowToContinueIfRefused,
+    ...action,
     signRuleUsers: action.ruleUsers,
-    requireSmsAuthenticationToSignElectronically: confirmations.includes('Sms'),
-    requireWhatsappAuthenticationToSignElectronically: confirmations.includes('Whatsapp'),
-    requireAuthenticatorAppToSignElectronically: confirmations.includes('AuthenticatorApp'),
-    requireSelfieAuthenticationToSignElectronically: confirmations.includes('Selfie'),
-    requireDatavalidAuthenticationToSignElectronically: confirmations.includes('Datavalid'),
-    requirePixAuthenticationToSignElectronically: confirmations.includes('Pix'),
-    requireLivenessAuthenticationToSignElectronically: confirmations.includes('Liveness'),
-    requireIdScanAuthenticationToSignElectronically: confirmations.includes('IdScan'),
+    ...confirmationFlags((confirmation) => action.confirmations.includes(confirmation)),
     requireEmailAuthenticationToSignElectronically:
       action.allowElectronicSignature && !action.disableEmailAuthentication,
     disableEmailAuthenticationToSignElectronically: action.disableEmailAuthentication,
     requiredCertificateTypeToSign: action.requiredCertificateType,
     requiredCertificateHolderTypeToSign: action.requiredCertificateHolder,
-    requireCompanyCertificate: action.requireCompanyCertificate,
-    requiredCompanyIdentifier: action.requiredCompanyIdentifier,
     signatureInitialsMode: action.initialsMode,
     fields: action.fields?.map((field) => fieldView(field, values.get(field.id) ?? null)),
   };
@@ -151,18 +103,9 @@ function fieldView(
   field: DocumentField,
   value: string | null,
 ): NonNullable<FlowActionView['fields']>[number] {
-  const { id, name, type, label, place, formField, maxLength, format, minimum, maximum, options } = field;
+  const { place } = field;
   return {
-    id,
-    name,
-    type,
-    label,
-    formField,
-    maxLength,
-    format,
-    minimum,
-    maximum,
-    options,
+    ...field,
     value,
     required: field.isRequired,
     topLeftX: place?.topLeftX ?? null,

@@ -2,10 +2,8 @@
 
 import { MAX_TEXT } from '../../../contracts/fields.ts';
 import { isBlank, plainLine } from '../../../contracts/plain-text.ts';
-
+import { MAX_EXTERNAL_ID } from '../../../contracts/portal/document-properties.ts';
 import type { NewField, NewFieldValues, NewParticipant, NewRole } from '../../../contracts/portal/flow.ts';
-import { KEPT_MEMBERS } from '../../../contracts/portal/kept-members.ts';
-
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
@@ -97,11 +95,7 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
   const property = (column: string) =>
     columns.includes(column) && !isField(column) ? filled(column) : undefined;
   const name = property(DOCUMENT_NAME);
-  const externalId = within(
-    'ExternalId',
-    plainLine(property(EXTERNAL_ID) ?? ''),
-    KEPT_MEMBERS.externalId.most,
-  );
+  const externalId = within('ExternalId', plainLine(property(EXTERNAL_ID) ?? ''), MAX_EXTERNAL_ID);
   const description = within('Description', property(DESCRIPTION) ?? '', MAX_TEXT);
   const people = withPeople(request, { participants, fieldValues });
   return {

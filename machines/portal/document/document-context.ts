@@ -1,7 +1,7 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 
+import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
-import type { KeptMembers } from '../../../contracts/portal/kept-members.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
@@ -37,7 +37,7 @@ export interface DocumentFile {
   readonly parts: readonly FileEntry[];
 }
 
-export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers {
+export interface DocumentInput extends DocumentFile, DocumentSource, DocumentProperties {
   readonly id: DocumentId;
   readonly organization: { readonly id: OrganizationId; readonly name: string };
   readonly createdBy: Principal;
@@ -46,8 +46,6 @@ export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers
   /** 20 characters `A-Z 0-9`. */
   readonly key: string;
   readonly name: string;
-  readonly isEnvelope: boolean;
-  readonly description: string | null;
   readonly folderId: string | null;
   readonly expirationDate: Millis | null;
   readonly actions: readonly ActionPlan[];
@@ -55,18 +53,8 @@ export interface DocumentInput extends DocumentFile, DocumentSource, KeptMembers
   readonly attachments: readonly Attachment[];
   readonly notifiedEmails: readonly string[];
   readonly tags: readonly Tag[];
-  /** Document type of docs/portal-values.md §12, such as `Deed`. */
-  readonly type: string | null;
-  readonly signatureType: string | null;
-  readonly additionalInfo: Readonly<Record<string, unknown>> | null;
-  readonly forceCadesSignature: boolean;
-  /** Nobody acts without a reading of the whole document; absent = no reading is needed. */
-  readonly requireReading?: true;
   /** For actions that are added later; absent = none were given. */
   readonly xmlNamespaces?: readonly XmlNamespace[];
-  readonly timestampEnabled: boolean;
-  /** True: no notifications at all. */
-  readonly disableNotifications: boolean;
   /** Automatic reminders; absent = none. */
   readonly reminders?: ReminderSchedule;
   /** Places of tags in the text of the file, which its signed versions cover; absent = none. */

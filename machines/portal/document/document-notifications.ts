@@ -2,7 +2,7 @@
  * Notifications of a document: events for the organization's systems, mails for people. Source: docs/portal-values.md §§11, 19.
  */
 
-import { announcedOf, type KeptMembers } from '../../../contracts/portal/kept-members.ts';
+import type { WebhookProperty } from '../../../contracts/portal/document-properties.ts';
 import type {
   DocumentEvent,
   DocumentSummary,
@@ -14,37 +14,14 @@ import type {
 import type { DocumentContext, Turn } from './document-context.ts';
 import { isSigning, requestedUsers, usersOf } from './document-flow.ts';
 
-type About = KeptMembers &
-  Partial<Pick<DocumentContext, 'expirationDate'>> &
-  Pick<
-    DocumentContext,
-    | 'id'
-    | 'organization'
-    | 'name'
-    | 'key'
-    | 'creationDate'
-    | 'updateDate'
-    | 'folderId'
-    | 'createdBy'
-    | 'description'
-    | 'version'
-    | 'tags'
-  >;
+/** Properties that are stored with events, for webhooks. */
+const IN_WEBHOOKS: { readonly [name in WebhookProperty]: true } = { externalId: true };
+const WEBHOOK_PROPERTIES = Object.keys(IN_WEBHOOKS) as WebhookProperty[];
 
-export function summaryOf(document: About): DocumentSummary {
-  const {
-    id,
-    organization,
-    name,
-    key,
-    creationDate,
-    updateDate,
-    folderId,
-    createdBy,
-    description,
-    version,
-    tags,
-  } = document;
+export function summaryOf(document: DocumentContext): DocumentSummary {
+  const { id, organization, name, key, creationDate, updateDate } = document;
+  const { folderId, createdBy, description, version, tags } = document;
+  const given = WEBHOOK_PROPERTIES.filter((property) => document[property] !== undefined);
   return {
     id,
     organizationId: organization.id,
@@ -57,7 +34,7 @@ export function summaryOf(document: About): DocumentSummary {
     description,
     version,
     ...(tags.length > 0 && { tags }),
-    ...announcedOf(document),
+    ...Object.fromEntries(given.map((property) => [property, document[property]])),
   };
 }
 
@@ -83,7 +60,7 @@ export function actorOf({ flowActionId }: Turn, user: Participant): NonNullable<
 type MailKind = Pick<MailRequest, 'about' | 'reason' | 'byName'>;
 
 function mailTo(
-  document: About,
+  document: DocumentContext,
   user: Participant,
   mailKind: MailKind,
   action: FlowAction | null = null,
@@ -104,7 +81,7 @@ function mailTo(
 
 /** Notifies all persons who have to act now. */
 export function turnMails(
-  document: About,
+  document: DocumentContext,
   actions: readonly FlowAction[],
   about: 'pending' | 'reminder' | 'expiring',
 ): readonly MailRequest[] {
@@ -156,7 +133,7 @@ function linkedOf({ document, flowActionId, userId, observerId }: MailRequest): 
 
 /** Notifies one person who has to act; nothing without an address. */
 export function actionMail(
-  document: About,
+  document: DocumentContext,
   user: Participant,
   action: FlowAction,
   about: 'pending' | 'reminder' | 'expiring',

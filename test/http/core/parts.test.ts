@@ -3,12 +3,18 @@ import { z } from 'zod';
 import { Fatal, Retryable } from '#runtime/model/failures.js';
 import { seededIds } from '#runtime/model/ids.js';
 import { REFUSALS } from '../../../contracts/batch/refusals.ts';
+import { encoderOf } from '../../../contracts/encoder.ts';
 import { time } from '../../../contracts/fields.ts';
+import {
+  replyProperties,
+  requestProperties,
+  shownProperties,
+  storedProperties,
+} from '../../../contracts/portal/document-properties.ts';
 import { cleanFileName } from '../../../http/batch/upload-form.ts';
 import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
 import { problemBody, problemFrom } from '../../../http/core/problem.ts';
 import { writeHead } from '../../../http/core/reply.ts';
-import { encoderOf } from '../../../http/core/reply-encoder.ts';
 import { createRequestIds, parseTraceparent } from '../../../http/core/request-ids.ts';
 import { parseQuery } from '../../../http/core/router.ts';
 import { Refusal } from '../../../machines/refusals.ts';
@@ -286,4 +292,32 @@ test('a reply is encoded by its schema: declared members only, and times as text
   const counted = JSON.parse(JSON.stringify(encode({ ...value, one: { count: 4, of: 5 } })));
   t.deepEqual(counted.one, { count: 4 });
   t.is(JSON.parse(JSON.stringify(encode({ ...value, one: null }))).one, null);
+});
+
+test('a reply names what is absent: null, unless its schema leaves it out', (t) => {
+  const schema = z.strictObject({
+    text: z.string().nullable(),
+    at: time.nullable(),
+    list: z.array(z.int().nullable()),
+    left: z.string().nullish(),
+    out: time.optional(),
+  });
+  t.is(
+    JSON.stringify(encoderOf(schema)({ list: [1, undefined] })),
+    '{"text":null,"at":null,"list":[1,null]}',
+  );
+});
+
+test('a document stores each property that its request gives, and replies show every one', (t) => {
+  const given = Object.fromEntries(Object.keys(requestProperties).map((name) => [name, `the ${name}`]));
+  t.deepEqual({ ...storedProperties(given) }, given as object);
+  const nothing = Object.fromEntries(Object.keys(requestProperties).map((name) => [name, null]));
+  for (const request of [{}, nothing, { externalId: '', requireReading: false }]) {
+    const stored = storedProperties(request);
+    t.false('externalId' in stored || 'requireReading' in stored);
+    t.like(stored, { type: null, description: null, isEnvelope: false, timestampEnabled: false });
+    const shown = shownProperties(stored);
+    t.deepEqual(Object.keys(shown), Object.keys(replyProperties));
+    t.like(shown, { externalId: null, requireReading: false, type: null });
+  }
 });

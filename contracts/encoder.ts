@@ -1,6 +1,7 @@
 /**
- * Encoders of replies: functions compiled once per schema that copy its members and write times as text. They take as long
- * as code by hand; `z.encode`, which also checks each value, takes six times as long (decision 0192).
+ * Encoders of replies and webhooks: functions compiled once per schema that copy its members, and no others, and write times
+ * as text and absent values as null where the schema has no other place for them. They take as long as code by hand;
+ * `z.encode`, which also checks each value, takes six times as long (decision 0192).
  */
 import { z } from 'zod';
 
@@ -31,7 +32,9 @@ class EncoderScript {
       return isLoose(schema) ? value : `${this.#objectFunction(schema)}(${value})`;
     if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
       const inner = this.#expression(schema.def.innerType, value);
-      return inner === value ? value : `(${value} == null ? ${value} : ${inner})`;
+      const none = schema instanceof z.ZodNullable ? 'null' : value;
+      if (inner === value) return none === value ? value : `(${value} ?? null)`;
+      return `(${value} == null ? ${none} : ${inner})`;
     }
     if (schema instanceof z.ZodLazy) return this.#expression(schema.def.getter(), value);
     if (schema instanceof z.ZodArray) {
