@@ -22,7 +22,7 @@ export interface OperationExamples {
   readonly responses?: { readonly [status: number]: unknown };
 }
 
-export interface Place<Code extends string = string> {
+export interface Place<Code extends string> {
   readonly method: Method;
   /** `{name}` matches one segment. */
   readonly path: string;
@@ -44,7 +44,7 @@ export type Rest<Declared, Known> = Declared extends unknown ? Omit<Declared, ke
 export type AnswerHeader = 'X-Run-Id' | 'X-Notified-Count';
 
 /** Declaration of an operation, for both services. `Code`: the error codes of the service. */
-export interface Declaration<Code extends string = string> {
+export interface Declaration<Code extends string> {
   /** Name of the operation's group in the API description. */
   readonly group: string;
   /** One sentence for people. */

@@ -1,7 +1,5 @@
 import type { RefusalCode } from '../contracts/batch/refusals.ts';
 
-export type { RefusalCode };
-
 /** A fault of the caller: answered with the status of its code, changes nothing. */
 export class Refusal extends Error {
   readonly code: RefusalCode;

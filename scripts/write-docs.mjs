@@ -13,7 +13,7 @@ const isCheck = process.argv.includes('--check');
 
 const { configurationReference } = await built('settings.js');
 const { REFUSALS } = await built('contracts/batch/refusals.js');
-const { PORTAL_REFUSALS } = await built('machines/portal/portal-refusals.js');
+const { PORTAL_REFUSALS } = await built('contracts/portal/refusals.js');
 const pages = {
   'docs/configuration.md': configurationReference(),
   'docs/errors.md': errorCatalogue(REFUSALS, PORTAL_REFUSALS),

@@ -1,5 +1,6 @@
 /** Declarations of the portal's operations. */
 import { type Called, type Declaration, type Place, placeOf, type Rest } from '../operation.ts';
+import type { PortalRefusalCode } from './refusals.ts';
 
 /** Groups of requests that a key may make. */
 export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer', 'Provision'] as const;
@@ -22,7 +23,7 @@ export interface KeyAccess {
   readonly folderKeys?: boolean;
 }
 
-type PortalDeclaration<Code extends string = string> = Declaration<Code> &
+type PortalDeclaration = Declaration<PortalRefusalCode> &
   (
     | (KeyAccess & {
         /** Role of the key, or `known-or-ticket`: requests without a key have a ticket. @default application */
@@ -42,7 +43,7 @@ type PortalDeclaration<Code extends string = string> = Declaration<Code> &
     readonly bodyPolicy?: 'stream' | 'json-stream';
   };
 
-export type PortalOperation<Code extends string = string> = Place<Code> & PortalDeclaration<Code>;
+export type PortalOperation = Place<PortalRefusalCode> & PortalDeclaration;
 
 /** Request headers that select the range of a file. */
 export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];

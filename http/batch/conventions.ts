@@ -5,8 +5,9 @@
  */
 
 import type { z } from 'zod';
+import type { RefusalCode } from '../../contracts/batch/refusals.ts';
 import { namingIgnored } from '../../contracts/ignored-members.ts';
-import { Refusal, type RefusalCode } from '../../machines/refusals.ts';
+import { Refusal } from '../../machines/refusals.ts';
 import { notFoundPage } from '../../web/pages/batch/not-found.tsx';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf, readJson, SMALL_BODY_BYTES } from '../core/body/json-body.ts';

@@ -5,7 +5,6 @@
  * the handler runs.
  */
 import { REFUSALS } from '../../contracts/batch/refusals.ts';
-import type { RefusalCode } from '../../machines/refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
 
@@ -73,6 +72,7 @@ const PROBLEM: Schema = {
 };
 
 export const batchRefusals: RefusalInfo = {
+  table: REFUSALS,
   mediaType: 'application/problem+json',
   schemas: { Problem: PROBLEM },
   codesOf(route, asked) {
@@ -93,8 +93,6 @@ export const batchRefusals: RefusalInfo = {
     // An invalid length or transfer coding, on any route.
     return codes.add('validation.body-invalid').add('host.not-allowed').add('service.busy').add('internal');
   },
-  statusOf: (code) => REFUSALS[code as RefusalCode].status,
-  titleOf: (code) => REFUSALS[code as RefusalCode].title,
   schema: (status, codes) => ({
     allOf: [{ $ref: '#/components/schemas/Problem' }],
     properties: { status: { const: status, description: STATUS }, code: { enum: codes, description: CODE } },

@@ -3,8 +3,8 @@
  *
  * Source: RFC 9457; docs/batch-values.md §0, §2.
  */
-import { REFUSALS } from '../../contracts/batch/refusals.ts';
-import type { Refusal, RefusalCode } from '../../machines/refusals.ts';
+import { REFUSALS, type RefusalCode } from '../../contracts/batch/refusals.ts';
+import type { Refusal } from '../../machines/refusals.ts';
 
 /** Section of the HTTP standards that defines each status. */
 const TYPES: { readonly [status: number]: string } = {

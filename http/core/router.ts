@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import type { Access } from '../../contracts/batch/access.ts';
+import type { RefusalCode } from '../../contracts/batch/refusals.ts';
 import type { AnswerHeader, Content, Method, OperationExamples } from '../../contracts/operation.ts';
-import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';

@@ -4,14 +4,11 @@ import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
 import { encoderOf } from '../../contracts/encoder.ts';
 import type { Part, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
-import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
 import { type EmptyReply, json, type Reply } from '../core/reply.ts';
 import type { AnyRoute, CredentialRequest } from '../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempotency.ts';
 import { DONE, type PortalRequest, portalRoute } from './route.ts';
-
-type Declared = PortalOperation<PortalRefusalCode>;
 
 type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
 
@@ -19,7 +16,7 @@ type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, '
  * Gives the value of the reply's schema, or nothing where that is optional; nothing for `empty`, or the reply with its headers;
  * the reply itself for other content.
  */
-type Handler<Given extends Declared> = Given['reply'] extends z.ZodType
+type Handler<Given extends PortalOperation> = Given['reply'] extends z.ZodType
   ? Handling<Given, Value<Given['reply']> | Promise<Value<Given['reply']>>>
   : Given['reply'] extends 'empty'
     ? Handling<Given, Promise<EmptyReply | void>>
@@ -38,12 +35,12 @@ interface Options<Given> {
  * The route of an operation. `seed`, of ids: repeated requests with one `Idempotency-Key` have the same one; without such
  * a key there is none.
  */
-export function handle<const Given extends Declared>(
+export function handle<const Given extends PortalOperation>(
   operation: Given,
   handler: Handler<Given>,
   { requests, authorize }: Options<Given> = {},
 ): AnyRoute {
-  const { reply, idempotent, largeBody, headers = [], ...declared }: Declared = operation;
+  const { reply, idempotent, largeBody, headers = [], ...declared }: PortalOperation = operation;
   const encode = typeof reply === 'string' ? undefined : encoderOf(reply);
   const content = reply instanceof z.ZodOptional ? [reply.unwrap() as z.ZodType, 'empty' as const] : reply;
   return portalRoute<unknown, unknown, unknown>({
@@ -68,7 +65,7 @@ export function handle<const Given extends Declared>(
 }
 
 function repeatable(
-  operation: Declared,
+  operation: PortalOperation,
   { tenant, params, query, header, fingerprint }: PortalRequest<unknown, unknown, unknown>,
   requests: IdempotentRequests,
   make: (seed?: string) => Promise<unknown>,

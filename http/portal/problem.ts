@@ -3,12 +3,10 @@
  *
  * Source: docs/portal-values.md §2.
  */
-import {
-  PORTAL_REFUSALS,
-  type PortalRefusal,
-  type PortalRefusalCode,
-} from '../../machines/portal/portal-refusals.ts';
-import type { RefusalCode } from '../../machines/refusals.ts';
+
+import type { RefusalCode } from '../../contracts/batch/refusals.ts';
+import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../contracts/portal/refusals.ts';
+import type { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { Problem, ProblemContext } from '../core/problem.ts';
 
 /** Portal codes of the refusals of the common HTTP core. */
@@ -59,12 +57,12 @@ function describe(
   code: PortalRefusalCode,
   more: Partial<Pick<PortalRefusal, 'message' | 'details' | 'errors' | 'retryAfterSeconds'>>,
 ): Problem {
-  const { status, message } = PORTAL_REFUSALS[code];
+  const { status, title } = PORTAL_REFUSALS[code];
   return {
     code,
     status,
-    title: message,
-    detail: more.message ?? message,
+    title,
+    detail: more.message ?? title,
     errors: more.errors,
     details: more.details,
     retryAfterSeconds: more.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined),

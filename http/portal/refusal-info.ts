@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §2; `problem.ts`, which writes them; `access-check.ts`, which refuses before the handler runs.
  */
 import { EXAMPLE_IDS } from '../../contracts/portal/examples.ts';
-import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import { PORTAL_REFUSALS } from '../../contracts/portal/refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
 import { portalCode } from './problem.ts';
@@ -82,6 +82,7 @@ const ERROR: Schema = {
 };
 
 export const portalRefusals: RefusalInfo = {
+  table: PORTAL_REFUSALS,
   mediaType: 'application/json',
   schemas: { BadRequest: BAD_REQUEST, NotFound: NOT_FOUND, Error: ERROR },
   codesOf(route, asked) {
@@ -103,8 +104,6 @@ export const portalRefusals: RefusalInfo = {
     // A host name that is not allowed, on any route.
     return codes.add('BadRequest').add('ServiceBusy').add('InternalError');
   },
-  statusOf: (code) => PORTAL_REFUSALS[code as PortalRefusalCode].status,
-  titleOf: (code) => PORTAL_REFUSALS[code as PortalRefusalCode].message,
   schema(status, codes) {
     if (status === 404) return { $ref: '#/components/schemas/NotFound' };
     const name = status === 400 ? 'BadRequest' : 'Error';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Tenant } from '../../actors/portal/api.ts';
 import type { KeyAccess } from '../../contracts/portal/operation.ts';
-import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import type { PortalRefusalCode } from '../../contracts/portal/refusals.ts';
 import type { Caller } from '../core/access/caller.ts';
 import type { BodyReader } from '../core/body/body.ts';
 import type { EmptyReply } from '../core/reply.ts';

@@ -10,7 +10,7 @@ Programs decide by the code. Codes are never renamed; texts may change.
 
 /**
  * @param batch code → { status, title } of the batch service; status null: recorded, never answered
- * @param portal code → { status, message } of the portal
+ * @param portal code → { status, title } of the portal
  * @throws when a code has no remedy, or a remedy no code
  */
 export function errorCatalogue(batch, portal) {
@@ -31,7 +31,7 @@ ${table(answered.map(([code, { status, title }]) => [code, status, title, BATCH_
 Status 400 has the members \`code\`, \`message\` and \`errors\`; 404 has \`message\`, \`resourceName\` and \`resourceId\`; all others have \`code\`,
 \`message\` and \`details\`. The message of an answer may be more exact than the one below.
 
-${table(Object.entries(portal).map(([code, { status, message }]) => [code, status, message, PORTAL_REMEDIES[code]]))}
+${table(Object.entries(portal).map(([code, { status, title }]) => [code, status, title, PORTAL_REMEDIES[code]]))}
 ## Failed jobs
 
 These codes are recorded as \`errorCode\` of a job (\`GET /api/jobs/{id}\`). A retry takes the original file again.

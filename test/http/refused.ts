@@ -1,6 +1,6 @@
 /** Refusals of the portal. */
 import type { ExecutionContext } from 'ava';
-import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../contracts/portal/refusals.ts';
 
 /** Asserts a refusal, in the form of its status; returns its body. */
 export async function assertRefused(

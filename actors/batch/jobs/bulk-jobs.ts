@@ -2,10 +2,11 @@
 
 import { describeFailure, isRetryable } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
+import type { RefusalCode } from '../../../contracts/batch/refusals.ts';
 import { ACTION_STATES } from '../../../contracts/batch/words.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
-import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { clearJobs } from './clearing.ts';

@@ -5,6 +5,7 @@
 
 import { accepted, type Calls, type Clock, type RefusedAnswer } from '@sealwright/runtime';
 import type { WithoutTime } from '@sealwright/runtime/actions';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   DocumentMessage,
@@ -13,7 +14,7 @@ import type {
 } from '../../../machines/portal/document/document-context.ts';
 import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
 import { isRecorded } from '../../../machines/portal/document/document-trail.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { StepWaits } from '../../shared/step-waits.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { DOCUMENT, type DocumentActor } from './document-index.ts';

@@ -1,6 +1,7 @@
 /** Refuses invalid requests in the portal's form. Source: docs/portal-values.md §2. */
 import { readInput } from '../../../contracts/input.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 /** Parses `value` by `schema`. Refusals: `code`; `BadRequest` with the faults; those of bounds if there are no others. */
 export function parsedInput<T>(

@@ -13,8 +13,9 @@ import {
 } from '@sealwright/runtime';
 import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { type Millis, parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, countOf, pageByPosition, pageOfRows } from '../../shared/tables/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';

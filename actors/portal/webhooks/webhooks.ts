@@ -7,6 +7,7 @@
 import { type Answer, contextOf, defineActor, type EventOf, jsonType, type Step } from '@sealwright/runtime';
 import { isPublicAddress, literalAddress } from '@sealwright/signatures/http';
 import { LRUCache } from 'lru-cache';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import {
   type EventType,
   MAX_TOKEN_LENGTH,
@@ -15,12 +16,7 @@ import {
   type WebhookView,
 } from '../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import {
-  badField,
-  checkTogether,
-  PortalRefusal,
-  type PortalRefusalCode,
-} from '../../../machines/portal/portal-refusals.ts';
+import { badField, checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';

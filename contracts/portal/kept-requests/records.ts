@@ -6,6 +6,7 @@ import type { Declaration, Value } from '../../operation.ts';
 import { creationDate, creator, updateDate } from '../entities.ts';
 import { pageOf, paging, queryText } from '../lists.ts';
 import { operationsOf } from '../operation.ts';
+import type { PortalRefusalCode } from '../refusals.ts';
 
 export const recordTimes = {
   creationDate,
@@ -19,16 +20,13 @@ export const recordQuery = {
   ...paging,
 };
 
-type Texts = Pick<Declaration, 'summary' | 'description' | 'examples'>;
+type Texts = Pick<Declaration<PortalRefusalCode>, 'summary' | 'description' | 'examples'>;
 
 export function recordOperations<
   Body extends z.ZodType,
   Item extends z.ZodType,
   View extends z.ZodType,
   Params extends z.ZodType,
-  const NotFound extends string,
-  const NotSaved extends string,
-  const Fixed extends string = never,
 >({
   path,
   group,
@@ -49,11 +47,11 @@ export function recordOperations<
   body: Body;
   item: Item;
   view: View;
-  notFound: NotFound;
+  notFound: PortalRefusalCode;
   /** Codes of what is not kept. */
-  notSaved: readonly NotSaved[];
+  notSaved: readonly PortalRefusalCode[];
   /** Codes of a record that cannot be changed now. */
-  fixed?: readonly Fixed[];
+  fixed?: readonly PortalRefusalCode[];
 }) {
   const operation = operationsOf({ group });
   const changed = { body, largeBody: true } as const;

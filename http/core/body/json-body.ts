@@ -1,6 +1,7 @@
 /** Small bodies, read whole. */
 import { hash } from 'node:crypto';
-import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
+import type { RefusalCode } from '../../../contracts/batch/refusals.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 
 /** Maximum size of a small body, bytes; the largest useful one is a reason of 512 characters. */
 export const SMALL_BODY_BYTES = 16 * 1024;

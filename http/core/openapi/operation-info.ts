@@ -15,10 +15,8 @@ export interface RefusalInfo {
   readonly schemas: { readonly [name: string]: Schema };
   /** Every code that the route can return: its own, those of its schemas, authentication, rate limit and server. */
   codesOf(route: AnyRoute, asked: RequestShapes): Iterable<string>;
-  /** Null for a code that no reply carries. */
-  statusOf(code: string): number | null;
-  /** One sentence for people. */
-  titleOf(code: string): string;
+  /** Status of each code, null for one that no reply carries, and one sentence for people. */
+  readonly table: { readonly [code: string]: { readonly status: number | null; readonly title: string } };
   /** Body of a refusal with this status, which has one of these codes. */
   schema(status: number, codes: readonly string[]): Schema;
 }

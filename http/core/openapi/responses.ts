@@ -97,7 +97,7 @@ export function responsesOf(
     const others = known !== undefined && 'content' in known ? known.content : undefined;
     const headers = refusalHeaders(status);
     const make = () => ({
-      description: codes.map((code) => `\`${code}\`: ${refusals.titleOf(code)}`).join('\n\n'),
+      description: codes.map((code) => `\`${code}\`: ${refusals.table[code]?.title}`).join('\n\n'),
       headers: {
         ...(others === undefined ? headerRefs(headers) : optionalHeaders(headers)),
         ...(status === 403 && SCOPE_ERROR),
@@ -116,8 +116,8 @@ export function responsesOf(
 function byStatus(codes: Iterable<string>, refusals: RefusalInfo): [number, string[]][] {
   const found = new Map<number, string[]>();
   for (const code of [...new Set(codes)].sort()) {
-    const status = refusals.statusOf(code);
-    if (status !== null) found.set(status, [...(found.get(status) ?? []), code]);
+    const status = refusals.table[code]?.status;
+    if (status != null) found.set(status, [...(found.get(status) ?? []), code]);
   }
   return [...found].sort(([left], [right]) => left - right);
 }

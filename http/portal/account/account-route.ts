@@ -6,8 +6,9 @@
 
 import { z } from 'zod';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { notAllowedPage } from '../../../web/pages/portal/sign-in-view.tsx';

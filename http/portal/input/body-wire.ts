@@ -1,6 +1,6 @@
 /** Messages between the main thread and the worker that parses large bodies. */
 import type { WithIgnored } from '../../../contracts/ignored-members.ts';
-import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import type { BodyCredentials } from '../../core/router.ts';
 
 export type BodyTask =

@@ -3,8 +3,10 @@
  *
  * Source: docs/portal-values.md §2 (422).
  */
+
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { type PortalIds, parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 /** @param unknown refusal of a text that is no id */
 function reader<Kind extends keyof PortalIds>(kind: Kind, unknown: PortalRefusalCode) {

@@ -8,7 +8,7 @@
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { Validation } from '../../../actors/portal/api.ts';
-import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { type ValidationPageResult, validationPage } from '../../../web/pages/portal/validation-view.tsx';
 import { clientNetwork } from '../../core/access/addresses.ts';

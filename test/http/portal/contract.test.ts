@@ -1,6 +1,6 @@
 import test from 'ava';
+import { PORTAL_REFUSALS } from '../../../contracts/portal/refusals.ts';
 import { portalCode } from '../../../http/portal/problem.ts';
-import { PORTAL_REFUSALS } from '../../../machines/portal/portal-refusals.ts';
 import { ask } from '../ask.ts';
 import { portalTable } from '../descriptions.ts';
 import { assertRefused } from '../refused.ts';
@@ -18,8 +18,8 @@ test('the table of codes equals that of the portal document and the additions, s
 });
 
 test('every message of the table is one line of ASCII', (t) => {
-  for (const { message } of Object.values(PORTAL_REFUSALS)) t.regex(message, /^[\x20-\x7e]+$/);
-  t.is(PORTAL_REFUSALS.InvalidIdentifier.message, 'CPF is invalid');
+  for (const { title } of Object.values(PORTAL_REFUSALS)) t.regex(title, /^[\x20-\x7e]+$/);
+  t.is(PORTAL_REFUSALS.InvalidIdentifier.title, 'CPF is invalid');
 });
 
 test('every portal code is answered by some route or before routing', (t) => {

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { jsonInHtml, markup } from '../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
@@ -16,11 +17,7 @@ import { brandingRoutes } from '../../../http/portal/routes/organizations.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import {
-  PORTAL_REFUSALS,
-  PortalRefusal,
-  type PortalRefusalCode,
-} from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { bulkPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { FOLDERS_OFFERED, FolderOptions } from '../../../web/pages/portal/sender/folder-options.tsx';

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { cannotCancel, wrongStatus } from '../../../../actors/portal/document-records/document-changes.ts';
 import type { DocumentActor } from '../../../../actors/portal/document-records/document-index.ts';
-import { PORTAL_REFUSALS } from '../../../../machines/portal/portal-refusals.ts';
+import { PORTAL_REFUSALS } from '../../../../contracts/portal/refusals.ts';
 
 test('a refusal names the status of the document and the possible actions', (t) => {
-  const plain = PORTAL_REFUSALS.InvalidDocumentStatus.message;
+  const plain = PORTAL_REFUSALS.InvalidDocumentStatus.title;
   for (const [state, words] of [
     ['Pending', /flow actions/],
     ['FlowConcluded', /being concluded/],
@@ -19,5 +19,5 @@ test('a refusal names the status of the document and the possible actions', (t) 
     t.regex(message.slice(plain.length), words);
   }
   t.is(cannotCancel({ state: 'Expired' } as DocumentActor), 'CannotCancelExpiredDocument');
-  t.regex(PORTAL_REFUSALS.CannotCancelExpiredDocument.message, /need not be/);
+  t.regex(PORTAL_REFUSALS.CannotCancelExpiredDocument.title, /need not be/);
 });
