@@ -62,6 +62,13 @@ export interface CompletedUpload {
 
 type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'faults'>;
 
+/** Bytes of a segment that have arrived, and what the request says of the file. */
+interface Segment {
+  readonly sink: BlobSink;
+  readonly file: { readonly name: string; readonly contentType: string };
+  readonly maxBytes: number;
+}
+
 export class SegmentedUploads {
   /** Uploads being completed; a repeated last segment waits for the same result. */
   readonly #joining = new Map<UploadId, Promise<JoinedFile>>();
@@ -110,35 +117,19 @@ export class SegmentedUploads {
   async accept(
     ticket: string,
     range: ContentRange,
-    {
-      sink,
-      file,
-      maxBytes,
-    }: {
-      readonly sink: BlobSink;
-      readonly file: { readonly name: string; readonly contentType: string };
-      readonly maxBytes: number;
-    },
+    segment: Segment,
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
     try {
-      return await this.#accept(ticket, range, { sink, file, maxBytes });
+      return await this.#accept(ticket, range, segment);
     } finally {
-      await sink.abort();
+      await segment.sink.abort();
     }
   }
 
   async #accept(
     ticket: string,
     range: ContentRange,
-    {
-      sink,
-      file,
-      maxBytes,
-    }: {
-      readonly sink: BlobSink;
-      readonly file: { readonly name: string; readonly contentType: string };
-      readonly maxBytes: number;
-    },
+    { sink, file, maxBytes }: Segment,
   ): Promise<JoinedUpload | CompletedUpload | undefined> {
     const { actors, faults } = this.runtime;
     const id = this.#idOf(ticket);

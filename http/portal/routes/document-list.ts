@@ -1,4 +1,4 @@
-/** The list of documents, and the same list as a CSV file. Source: RFC 4180. */
+/** The list of documents, and the same list as a CSV file. */
 import type { DocumentExports, DocumentOperations, DocumentService } from '../../../actors/portal/api.ts';
 import {
   cancelDocumentOperation,
@@ -10,8 +10,7 @@ import {
 } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
 import { isoTime } from '../../../contracts/times.ts';
-import { contentDisposition } from '../../core/file-reply.ts';
-import type { StreamReply } from '../../core/reply.ts';
+import { csvReply } from '../../core/csv-reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
@@ -41,20 +40,9 @@ export function documentListRoutes(
       const position = positionIn(cursor, filter);
       return pageReply(await documents.list(tenant, { ...filter, limit, offset, position }), filter);
     }),
-    handle(exportDocuments, async ({ tenant, query }): Promise<StreamReply> => {
-      const pages = exports.pages(tenant, query);
-      // The first page decides whether there is a file at all.
-      const first = await pages.next();
-      return {
-        kind: 'stream',
-        status: 200,
-        headers: [
-          ['Content-Type', 'text/csv; charset=utf-8'],
-          ['Content-Disposition', contentDisposition('documents.csv')],
-        ],
-        chunks: csvOf(first.done === true ? [] : first.value, pages),
-      };
-    }),
+    handle(exportDocuments, ({ tenant, query }) =>
+      csvReply('documents.csv', exports.pages(tenant, query), { columns: COLUMNS, cellsOf: documentCells }),
+    ),
   ];
 }
 
@@ -70,25 +58,10 @@ const COLUMNS = [
   'updateDate',
 ] as const;
 
-/** Tells spreadsheet programs that the file is UTF-8. */
-export const BYTE_ORDER_MARK = '\ufeff';
-
-async function* csvOf(
-  first: readonly DocumentListItem[],
-  rest: AsyncGenerator<readonly DocumentListItem[]>,
-): AsyncGenerator<Buffer> {
-  try {
-    yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(COLUMNS)}${first.map(documentLine).join('')}`);
-    for await (const items of rest) yield Buffer.from(items.map(documentLine).join(''));
-  } finally {
-    await rest.return(undefined);
-  }
-}
-
-function documentLine(item: DocumentListItem): string {
+function documentCells(item: DocumentListItem): readonly string[] {
   const { id, externalId, name, status, type, folder, tags, creationDate, updateDate } = item;
   const labels = tags.map(({ label, value }) => (label === null ? value : `${label}|${value}`)).join(', ');
-  return csvLine([
+  return [
     id,
     externalId ?? '',
     name,
@@ -98,19 +71,5 @@ function documentLine(item: DocumentListItem): string {
     labels,
     isoTime(creationDate),
     isoTime(updateDate),
-  ]);
-}
-
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-/**
- * A quoted cell. Spreadsheet programs would run a text that begins like a formula; an apostrophe keeps it a text. Some
- * separate cells at semicolons, tabs and line breaks.
- */
-export function csvCell(text: string): string {
-  const inner = text.replace(/([;\t\r\n][^\S\t\r\n]*)([=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'$2");
-  const harmless = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/.test(inner) ? `'${inner}` : inner;
-  return `"${harmless.replaceAll('"', '""')}"`;
+  ];
 }

@@ -29,15 +29,13 @@ import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { badField } from '../../../machines/portal/portal-refusals.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
 import { USER_SCOPES } from '../../../machines/portal/user-rights.ts';
-import { contentDisposition } from '../../core/file-reply.ts';
-import type { StreamReply } from '../../core/reply.ts';
+import { csvReply } from '../../core/csv-reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
 import { handle } from '../handle.ts';
 import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable, requireScope } from '../key-scopes.ts';
-import { BYTE_ORDER_MARK, csvLine } from './document-list.ts';
 
 export function userRoutes(
   users: UserDirectory,
@@ -68,20 +66,12 @@ export function userRoutes(
     handle(listSignIns, ({ tenant, query: { after = 0, limit } }) =>
       sessions.log(tenant.organization.id, { after, limit }),
     ),
-    handle(exportSignIns, async ({ tenant, query: { after = 0 } }): Promise<StreamReply> => {
-      const pages = sessions.export(tenant.organization.id, after);
-      // The first page decides whether there is a file at all.
-      const first = await pages.next();
-      return {
-        kind: 'stream',
-        status: 200,
-        headers: [
-          ['Content-Type', 'text/csv; charset=utf-8'],
-          ['Content-Disposition', contentDisposition('sign-ins.csv')],
-        ],
-        chunks: signInLines(first.done === true ? [] : first.value, pages),
-      };
-    }),
+    handle(exportSignIns, ({ tenant, query: { after = 0 } }) =>
+      csvReply('sign-ins.csv', sessions.export(tenant.organization.id, after), {
+        columns: CSV_COLUMNS,
+        cellsOf: signInCells,
+      }),
+    ),
     handle(listSessions, async ({ tenant, query }) => {
       const userId = personOf(tenant, query.userId, { scope: 'Read', sessionScope: 'Administer' });
       const open = await sessions.list(tenant.organization.id, userId);
@@ -136,19 +126,7 @@ const CSV_COLUMNS = [
   'hash',
 ];
 
-async function* signInLines(
-  first: readonly SignInEntry[],
-  rest: AsyncGenerator<readonly SignInEntry[]>,
-): AsyncGenerator<Buffer> {
-  try {
-    yield Buffer.from(`${BYTE_ORDER_MARK}${csvLine(CSV_COLUMNS)}${first.map(signInLine).join('')}`);
-    for await (const items of rest) yield Buffer.from(items.map(signInLine).join(''));
-  } finally {
-    await rest.return(undefined);
-  }
-}
-
-function signInLine({
+function signInCells({
   id,
   date,
   action,
@@ -160,5 +138,5 @@ function signInLine({
   hash,
 }: SignInEntry) {
   const cells = [String(id), isoTime(date), action, userId, sessionId, ipAddress, userAgent, message, hash];
-  return csvLine(cells.map((cell) => cell ?? ''));
+  return cells.map((cell) => cell ?? '');
 }

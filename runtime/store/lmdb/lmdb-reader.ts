@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { Fatal } from '../../model/failures.ts';
 import type { StoreReader } from '../../model/ports.ts';
 import { readActor, readActors, readJournal } from './lmdb-actors.ts';
@@ -15,12 +15,8 @@ import {
 } from './lmdb-tables.ts';
 import { assertListed, readEffects, readNames, readTimers } from './lmdb-work.ts';
 
-/**
- * Copies the store in one folder, which may be in use, into another one, which is created; the copy opens like any
- * store. LMDB reads one snapshot, regardless of concurrent writes in this process or another one.
- * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
- */
-export async function backupLmdbStore(folder: string, target: string): Promise<void> {
+/** @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged` */
+function openToRead(folder: string): RootDatabase<string, Key> {
   if (!existsSync(join(folder, 'data.mdb')))
     throw new Fatal('store.missing', `There is no store in ${folder}.`);
   assertSound(folder);
@@ -32,6 +28,16 @@ export async function backupLmdbStore(folder: string, target: string): Promise<v
     maxDbs: 16,
   });
   assertNoCopy(root, root.openDB<string, Key>({ name: 'meta', encoding: 'string' }), folder);
+  return root;
+}
+
+/**
+ * Copies the store in one folder, which may be in use, into another one, which is created; the copy opens like any
+ * store. LMDB reads one snapshot, regardless of concurrent writes in this process or another one.
+ * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
+ */
+export async function backupLmdbStore(folder: string, target: string): Promise<void> {
+  const root = openToRead(folder);
   try {
     mkdirSync(target, { mode: 0o750 });
     await root.backup(target, false);
@@ -46,19 +52,9 @@ export async function backupLmdbStore(folder: string, target: string): Promise<v
  * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
  */
 export function openLmdbReader(folder: string): StoreReader {
-  if (!existsSync(join(folder, 'data.mdb')))
-    throw new Fatal('store.missing', `There is no store in ${folder}.`);
-  assertSound(folder);
-  const root = open<string, Key>({
-    path: folder,
-    noSubdir: false,
-    encoding: 'string',
-    readOnly: true,
-    maxDbs: 16,
-  });
+  const root = openToRead(folder);
   const table = (name: string, useVersions = false): Table =>
     root.openDB<string, Key>({ name, encoding: 'string', useVersions });
-  assertNoCopy(root, table('meta'), folder);
   const tables: ReadTables = {
     actors: table('actors', true),
     journal: table('journal'),

@@ -1,6 +1,6 @@
 /** Operations on documents, and the export of lists, over HTTP. Source: docs/decisions/0127-operations-on-documents.md. */
 import test from 'ava';
-import { csvCell } from '../../../../http/portal/routes/document-list.ts';
+import { csvCell } from '../../../../http/core/csv-reply.ts';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { clockedPortal, DAY } from '../requests/clocked-portal.ts';
