@@ -1,4 +1,7 @@
 /** Operators of content streams (ISO 32000-2, annex A). */
+import { type ByteSlice, items } from '../../pdf/index.ts';
+import { isOddNumber, numberOf } from './geometry.ts';
+import { UnreadableContent } from './painted-marks.ts';
 
 /** Operands of operators (ISO 32000-2, annex A): with more of them, programs take the first or the last ones. */
 const OPERANDS: ReadonlyMap<string, number> = new Map(
@@ -20,11 +23,26 @@ const OTHERS: ReadonlySet<string> = new Set(
 
 /**
  * Returns why programs may read an operator in different ways; undefined for one that all read alike.
- * @param isStrict true where a surplus operand counts
+ * @param isStrict true where a surplus operand counts, and one without an effect
  */
-export function operatorFault(operator: string, operands: number, isStrict: boolean): string | undefined {
+export function operatorFault(
+  operator: string,
+  operands: readonly ByteSlice[],
+  isStrict: boolean,
+): string | undefined {
   const wanted = OPERANDS.get(operator);
+  const isOdd = (one: ByteSlice): boolean => isOddNumber(one) || [...items(one)].some(isOddNumber);
+  const fault = isStrict && operands.some(isOdd) ? `${operator} with what is no number` : undefined;
   // Some programs read two operators where others read an unknown one.
-  if (wanted === undefined) return OTHERS.has(operator) ? undefined : `the operator ${operator}`;
-  return isStrict && wanted !== operands ? `${operator} with ${operands} operands` : undefined;
+  if (wanted === undefined) return OTHERS.has(operator) ? fault : `the operator ${operator}`;
+  if (!isStrict) return undefined;
+  if (wanted !== operands.length) return `${operator} with ${operands.length} operands`;
+  return fault;
+}
+
+/** @throws UnreadableContent for what is no number, of which programs make others */
+export function requiredNumber(operator: string, operand: ByteSlice | undefined): number {
+  const number = numberOf(operand);
+  if (number === undefined) throw new UnreadableContent(`${operator} without a number`);
+  return number;
 }

@@ -16,9 +16,9 @@ import {
 } from '../../pdf/index.ts';
 import { componentsOf, lightnessOf, replacesDevice } from './colours.ts';
 import { groupOf, keepsColour } from './compositing.ts';
-import { operatorFault } from './content-operators.ts';
+import { operatorFault, requiredNumber } from './content-operators.ts';
 import { type Ink, together } from './font-program.ts';
-import { codesWithoutFont, type FontReader, fontReader } from './font-text.ts';
+import { codesWithoutFont, type FontReader, fontReader, hasOddWidths } from './font-text.ts';
 import {
   applied,
   around,
@@ -191,13 +191,13 @@ export class ContentReader {
     };
     const show = (string: ByteSlice | undefined): void => {
       const shown = asString(string);
-      if (shown === undefined || shown.length === 0) return;
-      matrix = this.#showText(state, matrix, shown);
+      if (shown === undefined) throw new UnreadableContent('a text that is none');
+      if (shown.length > 0) matrix = this.#showText(state, matrix, shown);
     };
     for (const { operator, operands } of operationsIn(bytes)) {
-      const fault = operatorFault(operator, operands.length, this.#isStrict);
+      const fault = operatorFault(operator, operands, this.#isStrict);
       if (fault !== undefined) throw new UnreadableContent(fault);
-      const n = (index: number): number => numberOf(operands[index]) ?? Number.NaN;
+      const n = (index: number): number => requiredNumber(operator, operands[index]);
       switch (operator) {
         case 'q':
           if (saved.length === MAX_SAVED_STATES) throw new UnreadableContent('states nested too deep');
@@ -243,10 +243,8 @@ export class ContentReader {
           if (/[sb]/.test(operator)) path.close();
           if (operator !== 'n') this.#paintPath(state, path, operator);
           if (clips) state.hides = false;
-          if (clips && !(path.isBox && isUpright(state.ctm))) {
-            state.isConditional = true;
-            state.isShaped = true;
-          }
+          if (clips && !(path.isBox && isUpright(state.ctm)))
+            Object.assign(state, { isConditional: true, isShaped: true });
           if (clips && path.points.length > 0) state.clip = intersectClip(state.clip, path.extent(state.ctm));
           path = new PaintedPath();
           clips = false;
@@ -560,6 +558,7 @@ export class ContentReader {
     if (cached === undefined) {
       this.#assertOnce(dict);
       for (const key of ['Encoding', 'CharProcs']) this.#assertOnce(this.#pdf.dict(dict.get(key)));
+      if (hasOddWidths(this.#pdf, dict)) throw new UnmeasuredFont();
     }
     const reader = cached ?? fontReader(this.#pdf, dict);
     if (number !== undefined) this.#fonts.set(number, reader);

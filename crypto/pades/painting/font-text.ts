@@ -2,7 +2,7 @@
 import { asInteger, asName, isArray, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
 import { glyphInk } from './font-ink.ts';
 import { type Ink, together } from './font-program.ts';
-import { matrixOf, numberOf } from './geometry.ts';
+import { hasOddNumber, matrixOf, numberOf } from './geometry.ts';
 import { anyInk, usualInk } from './glyph-ink.ts';
 import { glyphNames, simpleEncoding } from './glyph-names.ts';
 
@@ -160,6 +160,17 @@ function simpleWidths(
     if (width !== undefined) return width * scale;
     return /Courier/i.test(name) ? USUAL_WIDTH : usualWidth(text ?? '');
   };
+}
+
+/** True when an advance of a font is no number. */
+export function hasOddWidths(pdf: PdfDocument, font: PdfDict): boolean {
+  const [descendant] = items(pdf.resolve(font.get('DescendantFonts')));
+  const places = [
+    [font, ['FirstChar', 'Widths', 'FontMatrix']],
+    [pdf.dict(font.get('FontDescriptor')), ['MissingWidth']],
+    [pdf.dict(descendant), ['DW', 'W']],
+  ] as const;
+  return places.some(([dict, keys]) => keys.some((key) => hasOddNumber(pdf, dict?.get(key))));
 }
 
 function hasProgram(pdf: PdfDocument, font: PdfDict): boolean {

@@ -1,7 +1,7 @@
 /**
  * Rectangles and transformations of page content (ISO 32000-2, 7.9.5 and 8.3.4).
  */
-import { asReference, type ByteSlice, isArray, items, type PdfDocument } from '../../pdf/index.ts';
+import { asReference, type ByteSlice, isArray, isNull, items, type PdfDocument } from '../../pdf/index.ts';
 
 export type Matrix = readonly [number, number, number, number, number, number];
 
@@ -79,10 +79,42 @@ function numbersIn(pdf: PdfDocument, slice: ByteSlice | undefined): readonly num
   return numbers;
 }
 
+const plainText = ({ bytes, start, end }: ByteSlice): string =>
+  bytes.toString('latin1', start, Math.min(end, start + 41));
+
 export function numberOf(slice: ByteSlice | undefined): number | undefined {
   if (slice === undefined || slice.end - slice.start > 40) return undefined;
-  const text = slice.bytes.toString('latin1', slice.start, slice.end);
+  const text = plainText(slice);
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * True for a value that is neither a string, a name, a list nor a word, and no number either (ISO 32000-2, 7.3.3), such as
+ * `--60`, `1.2.3` and `6-0`: programs make other numbers of it.
+ */
+export function isOddNumber(slice: ByteSlice): boolean {
+  const first = String.fromCharCode(slice.bytes[slice.start] ?? 0);
+  if ('(<[/'.includes(first) || isNull(slice) || asReference(slice) !== undefined) return false;
+  return numberOf(slice) === undefined && !/^(?:true|false)$/.test(plainText(slice));
+}
+
+/** Values within values that are looked at. */
+const MAX_LEVELS = 5;
+
+/** True when such a value is in the entry of a drawn object, or what is there nests too deep. @param skip keys that are left out */
+export function hasOddNumber(
+  pdf: PdfDocument,
+  slice: ByteSlice | undefined,
+  skip: ReadonlySet<string> = new Set(),
+  level = 0,
+): boolean {
+  if (level > MAX_LEVELS) return true;
+  const value = pdf.resolve(slice);
+  const dict = pdf.dict(value);
+  const below = (one: ByteSlice): boolean => hasOddNumber(pdf, one, skip, level + 1);
+  if (dict !== undefined)
+    return dict.entries.some((entry) => !skip.has(dict.keyOf(entry)) && below(dict.valueAt(entry)));
+  return isArray(value) ? [...items(value)].some(below) : isOddNumber(value);
 }
 
 /** Returns a rectangle with its corners in order. */

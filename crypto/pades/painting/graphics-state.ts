@@ -2,7 +2,7 @@
 import { asInteger, asName, type ByteSlice, items, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
 import { blendMode, blendThrough, type Grouping, isPlainParameter, NO_GROUP } from './compositing.ts';
 import type { FontReader } from './font-text.ts';
-import { type Box, type Matrix, numberOf } from './geometry.ts';
+import { type Box, isOddNumber, type Matrix, numberOf } from './geometry.ts';
 
 /** Returns the width of lines in the space of the requested content, in the direction where they are widest. */
 export function lineWidthOf({ lineWidth, ctm: [a, b, c, d] }: GraphicsState): number {
@@ -98,7 +98,7 @@ export function readParameters(pdf: PdfDocument, state: GraphicsState, dict: Pdf
   for (const entry of dict.entries) {
     const key = dict.keyOf(entry);
     const value = pdf.resolve(dict.valueAt(entry));
-    if (!isPlainParameter(pdf, key, value)) {
+    if (!isPlainParameter(pdf, key, value) || isOddNumber(value)) {
       odd.push(key);
       if (key !== 'Font') state.isOdd = true;
       if (key === 'SMask') state.isMasked = true;

@@ -139,7 +139,7 @@ export const CHANGE_KINDS = {
   },
   /** A signature over the content of the page. */
   'signature-hides': { decisions: NEVER, isLocked: true, reason: HIDES, clause: '12.8.2.2' },
-  /** A comment that draws nothing itself. A signature without a level says nothing about comments. */
+  /** A comment that draws nothing itself, and by which viewers mark no text. A signature without a level says nothing about comments. */
   comment: {
     decisions: ['warn', 'refuse', 'refuse', 'permit'],
     reason: NO_COMMENTS,

@@ -20,23 +20,35 @@ import {
   coveredOn,
   coversOf,
 } from '../painting/covered-content.ts';
-import { around, type Box, boxOf, commonArea, contains, numberOf } from '../painting/geometry.ts';
+import {
+  around,
+  type Box,
+  boxOf,
+  commonArea,
+  contains,
+  hasOddNumber,
+  numberOf,
+} from '../painting/geometry.ts';
 import { flagsOf, isUnseen, NO_ROTATE, paintedBy, rotationOf } from '../painting/page-marks.ts';
 import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../painting/painted-marks.ts';
 import { annotationKind } from './annotation-kinds.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { SurveyedPage } from './survey.ts';
 
-/** `absent`: it has no appearance of its own. `writes`: it shows text or pictures. */
+/** `absent`: it has no appearance of its own. `marks`: the same, and viewers mark a text by it. `writes`: it shows text or pictures. */
 export type CommentLook =
-  | { readonly look: 'absent' | 'drawn' | 'hides' | 'writes' }
+  | { readonly look: 'absent' | 'marks' | 'drawn' | 'hides' | 'writes' }
   /** `reason` completes `added an annotation, which …`. */
   | { readonly look: 'undecided'; readonly reason: string };
 
 const NO_ZOOM = 8;
+/** Entries of a comment that lead to other objects, or that are judged on their own. */
+const LED_ELSEWHERE: ReadonlySet<string> = new Set('P Parent Popup IRT AP FS OC'.split(' '));
 /** Notes, which viewers show by a symbol. */
 const SYMBOLS: ReadonlySet<string> = new Set(['Text', 'FileAttachment']);
 const LINES: ReadonlySet<string> = new Set(['Underline', 'StrikeOut', 'Squiggly']);
+/** Comments that all viewers draw without an appearance. */
+const MARKUP: ReadonlySet<string> = new Set([...LINES, 'Highlight']);
 /** Thickness of a line of a comment, as a part of the height of the text that it marks, and in units of the page. */
 const LINE_PART = 0.2;
 const MAX_LINE = 6;
@@ -80,6 +92,8 @@ export function commentLook(
   if (dict === undefined || isUnseen(pdf, dict)) return { look: 'absent' };
   // Viewers draw the window of a comment on their own, and some an appearance of it.
   if (type === 'Popup' && dict.get('AP') === undefined) return { look: 'absent' };
+  if (hasOddNumber(pdf, dict, LED_ELSEWHERE))
+    return { look: 'undecided', reason: 'has a number that programs read in different ways' };
   if (boxOf(pdf, dict.get('Rect')) === undefined || hasOddQuads(pdf, dict))
     return { look: 'undecided', reason: 'has no place that all programs read alike' };
   const spend = (steps: number): void => pair.before.spend(steps);
@@ -112,7 +126,10 @@ export function commentLook(
   const unsure = isLayered ? 'optional content' : look?.unsupported;
   if (unsure !== undefined && (state === 'after' || drawn?.length === 0))
     return { look: 'undecided', reason: `has ${unsure}` };
-  if (drawn === undefined) return { look: 'absent' };
+  if (drawn === undefined)
+    return MARKUP.has(type) && covered(areas.map((box) => ({ box, remains: 0, isText: false }))) !== 'nothing'
+      ? { look: 'marks' }
+      : { look: 'absent' };
   if (!isOfItsKind(drawn, type, areas))
     return { look: 'undecided', reason: 'draws more than its kind of comment' };
   const isSymbol = type !== 'Highlight' && !LINES.has(type);

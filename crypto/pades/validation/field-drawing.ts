@@ -19,7 +19,7 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import { hasArea, referenceTo } from '../painting/appearance-streams.ts';
-import { numberOf } from '../painting/geometry.ts';
+import { hasOddNumber, numberOf } from '../painting/geometry.ts';
 import { flagsOf, isUnseen, shownStream } from '../painting/page-marks.ts';
 import { THIN } from '../painting/painted-marks.ts';
 import {
@@ -54,6 +54,8 @@ const FRAME_PARTS = ['MK', 'BS', 'Border'];
 const OWN_PARTS = ['RV', 'TI', 'I', 'AS'];
 const INHERITED_PARTS = ['V', 'Ff', 'MaxLen', 'Opt'];
 const FORM_PARTS = ['DA', 'Q'];
+/** Entries of /MK that are pictures. */
+const ICONS: ReadonlySet<string> = new Set(['I', 'RI', 'IX', 'IF']);
 /** A border whose width cannot be read, in units of the page. */
 const WIDEST = 1000;
 
@@ -135,8 +137,9 @@ export function frameOf(
   const colours = pdf.dict(widget.get('MK'));
   const style = pdf.resolve(pdf.dict(widget.get('BS'))?.get('W'));
   const [, , third] = [...items(pdf.resolve(widget.get('Border')))];
+  const isOdd = FRAME_PARTS.some((key) => hasOddNumber(pdf, widget.get(key), ICONS));
   const written = [style, pdf.resolve(third)].map((one) => (isNull(one) ? 0 : (numberOf(one) ?? WIDEST)));
-  const width = Math.max(...written);
+  const width = isOdd ? WIDEST : Math.max(...written);
   const hasColour = colours?.get('BC') !== undefined;
   const isWritten = !isNull(style) || third !== undefined;
   const usual = hasColour && !isWritten ? 1 : width;
@@ -234,6 +237,8 @@ export function styleFont(pdf: PdfDocument, widget: PdfDict): string | undefined
   try {
     for (const { operator, operands } of operationsIn(style)) {
       if (operands.length !== STYLE_OPERATORS.get(operator)) return undefined;
+      if (operands.slice(operator === 'Tf' ? 1 : 0).some((one) => numberOf(one) === undefined))
+        return undefined;
       if (operator !== 'Tf') continue;
       const name = asName(operands[0]) ?? '';
       if (font !== '' || name === '') return undefined;

@@ -143,12 +143,15 @@ function addedAnnotation(
   if (fault !== undefined)
     return [forbidden(`added an annotation (${type}) with ${fault} to page ${page.ordinal}`)];
   const description = `added an annotation (${type}) to page ${page.ordinal}`;
+  const look = commentLook(pair, 'after', slice, page);
   const kind = opensWindow(pair, slice, page)
     ? 'comment-window'
     : annotationKind(type) === 'file'
       ? 'comment-file'
-      : 'comment';
-  return [annotation(description, [commentLook(pair, 'after', slice, page)], kind)];
+      : look.look === 'marks'
+        ? 'comment-drawn'
+        : 'comment';
+  return [annotation(description, [look], kind)];
 }
 
 /** @param kind of the change, where nothing is drawn that has to be looked at */

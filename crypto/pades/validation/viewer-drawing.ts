@@ -9,7 +9,7 @@ import {
 } from '../../pdf/index.ts';
 import { fieldLook } from '../content/field-look.ts';
 import { lightnessOf } from '../painting/colours.ts';
-import { fontReader } from '../painting/font-text.ts';
+import { fontReader, hasOddWidths } from '../painting/font-text.ts';
 import { boxOf } from '../painting/geometry.ts';
 import { paintedBy } from '../painting/page-marks.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
@@ -59,7 +59,7 @@ function hasUsualShapes(pdf: PdfDocument, font: PdfDict, value: string): boolean
   const type = asName(pdf.resolve(font.get('Subtype')));
   if ((type !== 'Type1' && type !== 'TrueType') || font.get('FontDescriptor') !== undefined) return false;
   const { codes, name } = fontReader(pdf, font);
-  if (!isUsualFont(name)) return false;
+  if (!isUsualFont(name) || hasOddWidths(pdf, font)) return false;
   return codes(Buffer.from(Array.from({ length: 256 }, (_, code) => code))).every(({ code, text, fault }) => {
     const shared = SHARED[code - 0x21];
     if (shared === undefined) return fault === undefined || text === undefined || !value.includes(text);

@@ -119,6 +119,12 @@ test('a font with which viewers draw a value shows its characters and no others'
   t.is(drawn('/Helvetica /Subtype /Type3 /CharProcs << >>'), 'INDETERMINATE');
   t.is(drawn('/Helvetica /Subtype /Type0 /Encoding /Identity-H'), 'INDETERMINATE');
   t.is(drawn('/Wingdings /Subtype /Type1'), 'INDETERMINATE');
+  const widths = (last: string): string =>
+    drawn(`/Helvetica /Subtype /Type1 /FirstChar 32 /Widths [${'556 '.repeat(94)}${last}]`);
+  t.is(widths('556'), 'TOTAL-PASSED');
+  t.is(widths('--556'), 'INDETERMINATE');
+  for (const style of ['/F2 --9 Tf 0 g', '/F2 9.0.0 Tf 0 g', '/F2 9 Tf 0-1 g', '/F2 9 Tf /No g'])
+    t.is(drawn('/Helvetica /Subtype /Type1', style), 'INDETERMINATE', style);
   for (const style of ['/F1 9 Tf /F2 9 Tf 0 g', '/F2%\n9 Tf 0 g', '/F1 /F2 9 Tf 0 g'])
     t.is(drawn('/Wingdings /Subtype /Type1', style), 'INDETERMINATE', style);
   t.is(drawn('/Wingdings /Subtype /Type1', undefined, '[(100)]'), 'INDETERMINATE');
