@@ -55,11 +55,18 @@ const AFTER_COLON = /^[A-Z\d]{12}\d{2}$/;
 const AFTER_STROKE = /^[A-Z\d]{4}-\d{2}$/;
 /** Words before a number. */
 const KIND =
-  /^(?:NIF|NIE|DNI|CIF|CPF|CNPJ|CURP|RFC|RUT|RUN|RUC|CUIL|CUIT|PESEL|EGN|OIB|CNP|CC|CI|FIR|BI|NIP|REGON|NIPC|ИНН|СНИЛС|ОГРН|ОГРНИП|ЕГН|ЕИК|РНОКПП|ЄДРПОУ|ΑΦΜ)$/i;
+  /^(?:NIF|NIE|DNI|CIF|CPF|CNPJ|CURP|RFC|RUT|RUN|RUC|CUIL|CUIT|PESEL|EGN|OIB|CNP|CC|CI|FIR|BI|NIP|REGON|NIPC|CUI|I[ČC]O|IČ|DIČ|SNILS|OGRN|EDRPOU|ИНН|ИИН|БИН|УНП|СНИЛС|ОГРН|ОГРНИП|ЕГН|ЕИК|РНОКПП|ЄДРПОУ|ΑΦΜ)$/i;
 /** Before the number of the company that the holder acts for, with a colon (Spain). */
 const OF_COMPANY = /^[RC]$/i;
 const OF_KIND = /^\P{N}{0,4}\p{N}[\p{N}.-]{4}/u;
 const DASH = /^[-\u2013]$/;
+/** Of a company in Spain, last after a dash. */
+const AFTER_DASH = /^[A-HJNP-SUVW]\d{7}[\dA-J]$/i;
+/** First part of a number in Russia, whose two last digits stand apart. */
+const PARTED = /^\d{3}-\d{3}-\d{3}$/;
+/** Groups of digits that are a number together, behind its kind. */
+const GROUP = /^\p{N}{1,4}$/u;
+const FEWEST_GROUPED = 6;
 
 /** Least characters of a number that the certificate names as its holder's. */
 const MIN_OWN = 5;
@@ -95,7 +102,9 @@ function parted(named: NamedEntity): ShownName {
   const at = own < 0 ? words.findIndex(isNumber) : own;
   const rest = words[at + 1] ?? '';
   const isStroked = joints[at + 1] === '/' && AFTER_STROKE.test(rest);
-  const number = isStroked ? `${words[at]}${rest}`.replace(/[.-]/g, '') : words[at];
+  const groups = groupsFrom(words, joints, at).map((index) => words[index]);
+  const whole = groups.length > 0 ? groups.join(' ') : words[at];
+  const number = isStroked ? `${words[at]}${rest}`.replace(/[.-]/g, '') : whole;
   let name = '';
   for (const [index, word] of words.entries()) {
     const isDash = DASH.test(word) && (isOut[index - 1] === true || isOut[index + 1] === true);
@@ -115,6 +124,7 @@ function numbersAmong(
 ): readonly boolean[] {
   const isOut: boolean[] = [];
   const last = words.findLastIndex((word) => word !== '');
+  const grouped = new Set(words.flatMap((_, index) => groupsFrom(words, joints, index)));
   for (const [index, word] of words.entries()) {
     const before = joints[index] ?? '';
     const isKnown = word.toUpperCase() === own || FORMS.some((form) => form.test(word));
@@ -126,10 +136,25 @@ function numbersAmong(
     const isOfKind =
       (KIND.test(kind) || (before.trim() === ':' && OF_COMPANY.test(kind))) && OF_KIND.test(word);
     if (isOfKind) isOut[index - 1] = true;
+    const isDashed = index === last && DASH.test(kind) && AFTER_DASH.test(word);
     const isSuffix = /^(?:hard|soft)$/i.test(word) && /^FIR$/i.test(words[index - 2] ?? '');
-    isOut.push(isKnown || isLast || isCompany || isRest || isOfKind || isSuffix);
+    if (grouped.has(index) && KIND.test(kind)) isOut[index - 1] = true;
+    isOut.push(
+      isKnown || isLast || isCompany || isRest || isOfKind || isSuffix || isDashed || grouped.has(index),
+    );
   }
   return isOut;
+}
+
+/** Returns the places of a number whose groups of digits stand apart, from its first one on. */
+function groupsFrom(words: readonly string[], joints: readonly string[], from: number): readonly number[] {
+  const next = (at: number, form: RegExp): boolean => joints[at] === ' ' && form.test(words[at] ?? '');
+  if (PARTED.test(words[from] ?? '')) return next(from + 1, /^\d{2}$/) ? [from, from + 1] : [];
+  if (!KIND.test(words[from - 1] ?? '') || !GROUP.test(words[from] ?? '')) return [];
+  let end = from + 1;
+  while (next(end, GROUP)) end++;
+  const digits = words.slice(from, end).join('').length;
+  return digits < FEWEST_GROUPED ? [] : Array.from({ length: end - from }, (_, index) => from + index);
 }
 
 /** The number that the certificate names as a person's, in capitals; that of a company may be a part of its name. */
