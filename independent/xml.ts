@@ -14,7 +14,9 @@ const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 
 /** Size limit in bytes: the library handles such documents in reasonable time and memory. */
 const MAX_XML = 2 * 1024 * 1024;
-const MAX_SIGNATURES = 8;
+const MAX_SIGNATURES = 256;
+/** Most bytes that are read for all signatures: the library reads the document once for each. */
+const MAX_READ = 8 * MAX_XML;
 const MAX_CERTIFICATES = 16;
 
 /** Algorithms that the library's caller provides, by the runtime's cryptography. */
@@ -52,6 +54,8 @@ export function judgeXml(file: Buffer): readonly IndependentSignature[] {
   const outer = [...document.getElementsByTagNameNS(DS, 'Signature')].filter((one) => !isInside(one));
   if (outer.length > MAX_SIGNATURES)
     return [notComparable(`There are more than ${MAX_SIGNATURES} signatures.`)];
+  if (outer.length * file.length > MAX_READ)
+    return [notComparable(`The document has ${outer.length} signatures, too many for its length.`)];
   return outer.map((element) => judgeSignature(element, text));
 }
 

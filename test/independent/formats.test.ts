@@ -116,6 +116,18 @@ test('all of 40 signatures of a PDF are judged', async (t) => {
   t.is(await verdicts('Pades', readFileSync(asked.output)), Array(40).fill('signature valid').join(', '));
 });
 
+test('all of 12 signatures of an XML document are judged', async (t) => {
+  const orders = Array.from({ length: 12 }, (_, index) => `<order Id="o${index}">${index}</order>`);
+  let input = file(`<orders>${orders.join('')}</orders>`);
+  for (const index of orders.keys()) {
+    const xades = { packaging: 'element', elementId: `o${index}` } as const;
+    const asked = request('Xades', 'p-256', 'sha256', { input, xades });
+    signFile(asked);
+    input = asked.output;
+  }
+  t.is(await verdicts('Xades', readFileSync(input)), Array(12).fill('signature valid').join(', '));
+});
+
 test('signature and document time-stamps are verified too', async (t) => {
   const { services, pki: made } = await authority();
   for (const format of ['Pades', 'Cades'] as const) {
