@@ -352,6 +352,8 @@ export interface PortalResults {
     readonly isChecked: boolean;
     /** True: the file was built again, and all its signatures are made with this certificate. */
     readonly isRebuilt?: boolean;
+    /** Letters of the signature that no font has. */
+    readonly warnings?: WarnedFile['warnings'];
   };
   readonly 'portal.begin': {
     readonly verdict: CertificateVerdict;

@@ -44,7 +44,7 @@ export async function applyServiceSignature(
   const { rebuild } = task;
   // A change of the pages would harm the signatures that an uploaded file had.
   const isRebuilt = rebuild !== undefined && countPdfSignatures(rebuild.original) === 0;
-  const { output } = isRebuilt
+  const { output, warnings = [] } = isRebuilt
     ? await signSeries({ ...task, rebuild }, profile)
     : await attempt(simplerParameters(formatParameters(task.format, task.texts, task.content)));
   const hasEarlierSignatures = isRebuilt && rebuild.earlier.length > 0;
@@ -52,7 +52,15 @@ export async function applyServiceSignature(
   const synced = beginSync(task, thread);
   const isChecked = await passesFinalCheck(task, certificate, thread);
   await placeOutput(task, output, thread, synced);
-  return { output, certificate, isChecked, ...(isRebuilt && { isRebuilt }) };
+  // The others are known since the upload.
+  const letters = warnings.filter(({ code }) => code === 'pdf.no-glyph');
+  return {
+    output,
+    certificate,
+    isChecked,
+    ...(isRebuilt && { isRebuilt }),
+    ...(letters.length > 0 && { warnings: letters }),
+  };
 }
 
 /** Builds the file again: content of all participants so far, then their signatures. */

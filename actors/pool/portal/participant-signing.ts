@@ -131,6 +131,9 @@ export async function beginParticipantSigning(
       errors: [],
       warnings: [
         ...warnings.map((message) => ({ type: 'revocation', message })),
+        ...(begun.warnings ?? []).flatMap(({ code, message }) =>
+          code === 'pdf.no-glyph' ? [{ type: code, message }] : [],
+        ),
         ...(anchor === undefined ? [] : [{ type: 'chain.anchor', message: anchor }]),
         ...(roots.length > 0 ? [] : [UNPROVEN]),
         ...(evidence === undefined ? [] : [{ type: 'signature.level', message: evidence }]),

@@ -247,7 +247,7 @@ function failure(
 /** The message about a signed file that is in its place. */
 async function added(
   id: string,
-  { output, certificate, isChecked, isRebuilt = false }: PortalResults['portal.seal'],
+  { output, certificate, isChecked, isRebuilt = false, warnings }: PortalResults['portal.seal'],
   { faults, tellParticipants }: ApplySignatureDependencies,
 ): Promise<DocumentRequest> {
   await faults.at('portal.signature.kept');
@@ -258,6 +258,7 @@ async function added(
     output,
     certificate,
     ...(isRebuilt && { isRebuilt }),
+    ...(warnings && { warnings }),
     ...(isChecked && { concluded: { tellParticipants } }),
   };
 }

@@ -1,6 +1,7 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 
 import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
+import type { WarnedFile } from '../../../contracts/file-warnings.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
@@ -315,6 +316,8 @@ export type DocumentMessage = {
       readonly concluded?: { readonly tellParticipants: boolean };
       /** True: the signatures before it were made again with the same certificate. */
       readonly isRebuilt?: boolean;
+      /** Letters of the signature that no font has. */
+      readonly warnings?: WarnedFile['warnings'];
     }
   | {
       readonly type: 'SIGNATURE_FAILED';

@@ -102,6 +102,7 @@
 
 import { type NoteParams, note } from '@sealwright/runtime/actions';
 import { setup } from 'xstate';
+import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import { type Backoff, pauseAfter } from '../../backoff.ts';
 import type { Millis } from '../../ids.ts';
 import { decideOnce } from '../../record.ts';
@@ -201,10 +202,20 @@ function createdEvent(
 /** Pauses between attempts of accepted work. */
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
 
+/** Most warnings of a file; more signatures add none. */
+const MAX_WARNINGS = 50;
+
+/** Adds warnings that the file does not have yet. */
+function warned(file: DocumentContext['file'], found: readonly FileWarning[]): DocumentContext['file'] {
+  const known = file.warnings ?? [];
+  const more = found.filter(({ message }) => !known.some((one) => one.message === message));
+  return { ...file, warnings: [...known, ...more].slice(0, MAX_WARNINGS) };
+}
+
 /** @param goesOn false in a stopped flow: the accepted signature is added without consequences */
 const added =
   (goesOn: boolean): DecisionFunction<'SIGNATURE_ADDED'> =>
-  (document, { at, id, output, certificate, concluded: conclusion, isRebuilt = false }) => {
+  (document, { at, id, output, certificate, concluded: conclusion, isRebuilt = false, warnings }) => {
     const signature = document.accepted.find((one) => one.id === id);
     if (signature === undefined || document.applying !== id) return undefined;
     const { flowActionId, userId, kind, evidence, evidenceSha256, marks, image, fieldName, signingTime } =
@@ -230,6 +241,7 @@ const added =
       accepted: document.accepted.filter((one) => one !== signature),
       made: isRebuilt ? document.made.map((one) => signedBy(one, certificate)) : document.made,
       applying: null,
+      ...(warnings && { file: warned(document.file, warnings) }),
       processingError: null,
       updateDate: at,
       current: isDetached ? document.current : output,

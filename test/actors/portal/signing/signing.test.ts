@@ -45,7 +45,7 @@ async function signWithKey(fixture: PortalFixture, id: Parameters<PortalFixture[
   const { toSign, token } = started;
   if (toSign === null || token === null) throw new Error(JSON.stringify(started.validationResults));
   const signature = key.sign(Buffer.from(toSign, 'base64'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
-  return { access, token, signature };
+  return { access, token, signature, started };
 }
 
 test.serial(
@@ -422,6 +422,29 @@ test.serial('an unsuitable certificate, or a missing one, is refused with the re
     t.like(started, { success: false, token: null, toSignHash: null });
     t.is(started.validationResults.errors[0]?.type, type);
     t.is((await fixture.get(id)).flowActions[0]?.status, 'Pending');
+  }
+});
+
+test('letters of a participant that no font has are a warning on the document, and before signing by certificate', async (t) => {
+  const fixture = await portalFixture(t);
+  const mark = { topLeftX: 50, topLeftY: 60, width: 180, height: 60 };
+  for (const [name, letter] of [
+    ['Ana \u{10330}', '\u{10330} (U+10330)'],
+    ['Ana', undefined],
+  ] as const) {
+    const user = { name, email: 'ana@example.org' };
+    const id = await fixture.create([signer('Ana', 0, { user, prePositionedMarks: [mark] })]);
+    t.deepEqual((await fixture.get(id)).warnings, [], name);
+    const { started } = await signWithKey(fixture, id, 'ana@example.org');
+    const said = started.validationResults.warnings.filter(({ type }) => type === 'pdf.no-glyph');
+    t.is(said.length, letter === undefined ? 0 : 1, name);
+    await fixture.sign(id, 'ana@example.org');
+    const { warnings } = await fixture.until(id, ({ status }) => status === 'Concluded');
+    t.deepEqual(
+      warnings.map(({ code, object }) => [code, object]),
+      letter === undefined ? [] : [['pdf.no-glyph', letter]],
+      name,
+    );
   }
 });
 
