@@ -1,7 +1,7 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 
-import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
 import type { WarnedFile } from '../../../contracts/file-warnings.ts';
+import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
