@@ -63,12 +63,13 @@ const retryBody = closed({
   status: z.literal('Failed', { error: 'must be Failed' }).nullish().describe('State of it.'),
 }).meta({ id: 'BulkRetryRequest', ...NO_OTHERS });
 
-const cancelable = z.enum(ACTION_STATES.cancel, { error: 'must be Queued or AwaitingSigner' });
+const CANCELABLE = `must be ${ACTION_STATES.cancel.join(' or ')}`;
+const cancelable = z.enum(ACTION_STATES.cancel, { error: CANCELABLE });
 
 const cancelBody = closed({
   ...selection,
   status: z
-    .union([cancelable, z.array(cancelable).max(16)], { error: 'must be Queued or AwaitingSigner' })
+    .union([cancelable, z.array(cancelable).max(16)], { error: CANCELABLE })
     .nullish()
     .describe('State of it.'),
   reason,

@@ -1,18 +1,43 @@
-/** Words of the batch service: states, kinds and formats. Imports nothing, because threads load it with the machines. */
+/** Words of the batch service: states, kinds and formats. Imports no code, because threads load it with the machines. */
+import type { Tone } from '../tone.ts';
 
 export const JOB_FORMATS = ['Pades', 'Cades', 'Xades'] as const;
 
 export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const;
 
-export const JOB_STATES = [
-  'Queued',
-  'Processing',
-  'Verifying',
-  'AwaitingSigner',
-  'Completed',
-  'Failed',
-  'Canceled',
-] as const;
+/**
+ * States of a job, once for machine, lists, metrics and pages.
+ * - `phase`: `waiting` jobs can be canceled; those `in-flight` count against `Pipeline:MaxConcurrency`; `ended` is final.
+ *   A job holds its input path until it has ended.
+ * - `tone`: its look on pages. Absent: plain.
+ * - `view`: the view of operators that shows it. Absent: the one of all jobs.
+ * - `isUsual`: jobs pass through it, in this order, when nothing stops them.
+ */
+const STATES_OF_JOBS = {
+  Queued: { phase: 'waiting', view: 'Waiting', isUsual: true },
+  Processing: { phase: 'in-flight', tone: 'info', view: 'In progress', isUsual: true },
+  Verifying: { phase: 'in-flight', tone: 'info', view: 'In progress', isUsual: true },
+  AwaitingSigner: { phase: 'waiting', tone: 'warn', view: 'Awaiting a signer' },
+  Completed: { phase: 'ended', tone: 'good', isUsual: true },
+  Failed: { phase: 'ended', tone: 'bad', view: 'Failed' },
+  Canceled: { phase: 'ended' },
+} as const satisfies { readonly [state: string]: StateOfJob };
+
+interface StateOfJob {
+  readonly phase: 'waiting' | 'in-flight' | 'ended';
+  readonly tone?: Tone;
+  readonly view?: string;
+  readonly isUsual?: true;
+}
+
+export type JobState = keyof typeof STATES_OF_JOBS;
+export const JOB_STATE: { readonly [state in JobState]: StateOfJob } = STATES_OF_JOBS;
+export const JOB_STATES = Object.keys(JOB_STATE) as JobState[];
+
+/** States of these phases. */
+export function jobStatesIn(...phases: readonly StateOfJob['phase'][]): readonly JobState[] {
+  return JOB_STATES.filter((state) => phases.includes(JOB_STATE[state].phase));
+}
 
 export const SYSTEM_EVENT_KINDS = [
   'PipelinePaused',
@@ -55,8 +80,6 @@ export const HEALTH_STATUSES = ['Healthy', 'Degraded', 'Unhealthy'] as const;
 /** Job states that each action applies to. Source: docs/batch-values.md §0. */
 export const ACTION_STATES = {
   retry: ['Failed'],
-  cancel: ['Queued', 'AwaitingSigner'],
-  clear: ['Completed', 'Failed', 'Canceled'],
-} as const satisfies {
-  readonly [action in (typeof OPERATION_ACTIONS)[number]]: readonly (typeof JOB_STATES)[number][];
-};
+  cancel: jobStatesIn('waiting'),
+  clear: jobStatesIn('ended'),
+} as const satisfies { readonly [action in (typeof OPERATION_ACTIONS)[number]]: readonly JobState[] };

@@ -3,20 +3,47 @@
  *
  * Source: docs/portal-values.md §§5, 6, 8, 12 and 13.
  */
+import type { Tone } from '../tone.ts';
 
 /** Languages of mails and pages. */
 export const LANGUAGES = ['en', 'pt', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-export const DOCUMENT_STATUSES = [
-  'Pending',
-  'FlowConcluded',
-  'Concluded',
-  'Refused',
-  'Canceled',
-  'Expired',
-] as const;
-export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
+/**
+ * Statuses of a document, once for machine, lists, renditions and pages. `phase`: an `open` document is not concluded yet,
+ * and one that has `ended` never will be, but for a new version of a refused one. `tone`: its look on pages.
+ */
+const STATUSES_OF_DOCUMENTS = {
+  Pending: { phase: 'open', tone: 'info' },
+  FlowConcluded: { phase: 'open', tone: 'info' },
+  Concluded: { phase: 'concluded', tone: 'good' },
+  Refused: { phase: 'ended', tone: 'bad' },
+  Canceled: { phase: 'ended', tone: 'bad' },
+  Expired: { phase: 'ended', tone: 'bad' },
+} as const satisfies { readonly [status: string]: StatusOfDocument };
+
+interface StatusOfDocument {
+  readonly phase: 'open' | 'concluded' | 'ended';
+  readonly tone: Tone;
+}
+
+export type DocumentStatus = keyof typeof STATUSES_OF_DOCUMENTS;
+export const DOCUMENT_STATUS: { readonly [status in DocumentStatus]: StatusOfDocument } =
+  STATUSES_OF_DOCUMENTS;
+export const DOCUMENT_STATUSES = Object.keys(DOCUMENT_STATUS) as DocumentStatus[];
+
+/** Statuses of these phases. */
+export function documentStatusesIn(
+  ...phases: readonly StatusOfDocument['phase'][]
+): readonly DocumentStatus[] {
+  return DOCUMENT_STATUSES.filter((status) => phases.includes(DOCUMENT_STATUS[status].phase));
+}
+
+/** Lists show a document that is being concluded as pending. */
+export type ListedStatus = Exclude<DocumentStatus, 'FlowConcluded'>;
+export const LISTED_STATUSES = DOCUMENT_STATUSES.filter(
+  (status): status is ListedStatus => status !== 'FlowConcluded',
+);
 
 /** Flow actions of a document, and users of a rule; chosen by this project. */
 export const MAX_ACTIONS = 100;

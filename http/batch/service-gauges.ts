@@ -1,7 +1,7 @@
 /** Gauges of the batch service, computed on each scrape: they are correct directly after a restart. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Batch } from '../../actors/index.ts';
-import { HEALTH_STATUSES } from '../../contracts/batch/words.ts';
+import { HEALTH_STATUSES, jobStatesIn } from '../../contracts/batch/words.ts';
 
 const GAUGES = {
   webhooksPending: {
@@ -41,7 +41,11 @@ const GAUGES = {
     help: '1 while the pipeline is held for lack of room or a folder that cannot be written.',
     labels: [],
   },
-  inFlight: { name: 'batch_jobs_in_flight', help: 'Jobs in Processing or Verifying.', labels: [] },
+  inFlight: {
+    name: 'batch_jobs_in_flight',
+    help: `Jobs in ${jobStatesIn('in-flight').join(' or ')}.`,
+    labels: [],
+  },
   awaiting: { name: 'batch_jobs_awaiting_remote', help: 'Jobs that wait for a signer.', labels: [] },
   stopped: { name: 'batch_watcher_stopped', help: '1 for a watcher that has stopped.', labels: ['folder'] },
   healthCheck: {

@@ -4,7 +4,12 @@
  * Source: docs/batch-values.md §0, §4, remote portal §8.
  */
 
-import type { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../contracts/batch/words.ts';
+import {
+  type JOB_FORMATS,
+  type JOB_SOURCES,
+  type JobState,
+  jobStatesIn,
+} from '../../contracts/batch/words.ts';
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
 import type { SigningParameters } from './signing-parameters.ts';
@@ -13,13 +18,13 @@ export type JobFormat = (typeof JOB_FORMATS)[number];
 
 export type JobSource = (typeof JOB_SOURCES)[number];
 
-export type JobState = (typeof JOB_STATES)[number];
+export type { JobState };
 
 /** State of a cleared job that is being removed; never stored. */
 export const CLEARED = 'Cleared';
 
 /** Final states of a job. */
-export const TERMINAL_STATES: readonly JobState[] = ['Completed', 'Failed', 'Canceled'];
+export const TERMINAL_STATES = jobStatesIn('ended');
 
 /** Place where a job is signed. */
 export type SigningMethod = 'Local' | 'RemoteSigner';
@@ -37,9 +42,9 @@ interface StageTimes {
 }
 
 /** States in which a job holds its input path: no second job can have it. */
-export const ACTIVE_STATES: readonly JobState[] = ['Queued', 'Processing', 'Verifying', 'AwaitingSigner'];
+export const ACTIVE_STATES = jobStatesIn('waiting', 'in-flight');
 /** States that count against `Pipeline:MaxConcurrency`. */
-export const IN_FLIGHT_STATES: readonly JobState[] = ['Processing', 'Verifying'];
+export const IN_FLIGHT_STATES = jobStatesIn('in-flight');
 
 /** Reason of jobs that were in progress when the service started. Source: docs/batch-values.md §4. */
 export const RESTART_MESSAGE =

@@ -1,6 +1,7 @@
 /** Charts of equal intervals as SVG: they are rendered like every component, print, and follow tokens and forced colours. */
+
 import { useContext } from 'preact/hooks';
-import type { Tone } from './surfaces.tsx';
+import type { Tone } from '../../contracts/tone.ts';
 import { exactTime, Mode } from './time.tsx';
 
 /** A line of a chart, by interval, oldest first. Null: nothing was measured. */

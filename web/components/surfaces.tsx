@@ -1,9 +1,9 @@
 /** Components that show facts: badges, cards, tables, people, progress, and what stands in the place of data. */
+
 import type { ComponentChildren } from 'preact';
+import type { Tone } from '../../contracts/tone.ts';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icons.ts';
-
-export type Tone = 'good' | 'warn' | 'bad' | 'info';
 
 export function Badge({ tone, children }: { tone?: Tone; children: ComponentChildren }) {
   return <span class={tone === undefined ? 'badge' : `badge ${tone}`}>{children}</span>;

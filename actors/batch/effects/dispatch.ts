@@ -4,6 +4,7 @@
  */
 
 import { Fatal, Retryable } from '@sealwright/runtime';
+import { documentStatusesIn } from '../../../contracts/portal/words.ts';
 import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
 import { cancelRemote, type DispatchInput, dispatch } from '../../../machines/batch/job-effects.ts';
 import { inputContentType } from '../../shared/files/signing-format.ts';
@@ -23,7 +24,7 @@ import {
 } from './effect-handler.ts';
 
 /** Statuses of documents that can still be signed or are signed. Source: docs/decisions/0049-remote-portal-outages.md. */
-const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Concluded']);
+const ATTACHABLE: ReadonlySet<string> = new Set(documentStatusesIn('open', 'concluded'));
 
 /**
  * Waits until Processing is durable: after a power cut, a job back in the queue would create its document a second

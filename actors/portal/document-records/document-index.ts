@@ -29,7 +29,11 @@ import {
   jsonType,
   type Row,
 } from '@sealwright/runtime';
-import type { DocumentStatus } from '../../../contracts/portal/words.ts';
+import {
+  type DocumentStatus,
+  documentStatusesIn,
+  type ListedStatus,
+} from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
@@ -51,7 +55,7 @@ const STUCK_DOCUMENT_COUNTER = 'documents-stuck';
 export type DocumentActor = ActorView<DocumentContext>;
 
 /** A status as lists tell them apart: final processing counts as Pending. */
-export type ListStatus = Exclude<DocumentStatus, 'FlowConcluded'>;
+export type ListStatus = ListedStatus;
 
 /** Name, identifier, e-mail, phone. */
 export type PersonRow = readonly [string | null, string | null, string | null, string | null];
@@ -411,7 +415,7 @@ export const DOCUMENT = defineActor('document', {
   machine: documentMachine,
   effects: DOCUMENT_EFFECTS,
   version: 4,
-  restsIn: ['Concluded', 'Refused', 'Canceled', 'Expired'] satisfies readonly DocumentState[],
+  restsIn: documentStatusesIn('concluded', 'ended'),
   migrations: {
     // Version 1 had no rows of signatures.
     1: { migrate: (stored) => stored, facts: factsWithout(SIGNATURES_VIEW, EXPIRING_VIEW) },

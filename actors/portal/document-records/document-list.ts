@@ -11,6 +11,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
+import { LISTED_STATUSES } from '../../../contracts/portal/words.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -40,8 +41,6 @@ import {
 } from './document-index.ts';
 
 export type { DocumentQuery };
-
-const ALL: readonly ListStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'];
 
 /** Folders whose counters are read one by one rather than those of all folders at once. */
 const FEW_FOLDERS = 16;
@@ -393,7 +392,7 @@ export async function countDocuments(
     const of = (folder: string, status: ListStatus) =>
       counters[`documents-in/${organization}/${folder}/${status}`] ?? 0;
     return exceptFolders.reduce(
-      (sum, folder) => (statuses ?? ALL).reduce((left, status) => left - of(folder, status), sum),
+      (sum, folder) => (statuses ?? LISTED_STATUSES).reduce((left, status) => left - of(folder, status), sum),
       all,
     );
   }
@@ -406,7 +405,7 @@ export async function countDocuments(
 async function counted(
   store: Pick<ActorStore, 'counters'>,
   name: string,
-  statuses: readonly ListStatus[] = ALL,
+  statuses: readonly ListStatus[] = LISTED_STATUSES,
 ): Promise<number> {
   const counters = await store.counters(`${name}/`);
   return statuses.reduce((sum, status) => sum + (counters[`${name}/${status}`] ?? 0), 0);

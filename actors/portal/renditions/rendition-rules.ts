@@ -1,12 +1,12 @@
 /** Decides which renditions of a document exist, and when. Source: docs/portal-values.md §13. */
-import type { DownloadType } from '../../../contracts/portal/words.ts';
+import { type DownloadType, documentStatusesIn } from '../../../contracts/portal/words.ts';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { RenderedType } from '../../shared/rendition/rendition-model.ts';
 
 /** Asked for in these states, a document gives only what shows that it was signed in part. */
-const ENDED: readonly DocumentState[] = ['Canceled', 'Expired', 'Refused'];
+const ENDED: readonly DocumentState[] = documentStatusesIn('ended');
 const OF_ENDED: readonly DownloadType[] = ['Original', 'PrinterFriendlyVersion'];
 /** Given of a document that ended with approvals alone: what it shows is who acted. */
 const OF_APPROVED: readonly DownloadType[] = ['PrinterFriendlyVersion', 'SignaturesManifest'];

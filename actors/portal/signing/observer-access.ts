@@ -4,7 +4,9 @@
  *
  * Source: docs/decisions/0125-links-of-observers.md.
  */
+
 import type { Calls } from '@sealwright/runtime';
+import { documentStatusesIn } from '../../../contracts/portal/words.ts';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
@@ -31,7 +33,7 @@ const PAGE_STATES: { readonly [State in DocumentState]: SigningPageView['state']
 };
 
 /** States in which an observer reads the file. */
-const READABLE: ReadonlySet<DocumentState> = new Set(['Pending', 'FlowConcluded', 'Concluded']);
+const READABLE: ReadonlySet<DocumentState> = new Set(documentStatusesIn('open', 'concluded'));
 
 /** Page of an observer's link. */
 export async function observerPage(

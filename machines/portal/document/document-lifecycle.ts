@@ -9,6 +9,7 @@
  * Source: docs/decisions/0121-scheduled-reminders.md.
  */
 
+import { documentStatusesIn } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../ids.ts';
 import type { DocumentEvent, FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, DocumentMessage, DocumentState } from './document-context.ts';
@@ -261,7 +262,7 @@ export const expire: DecisionFunction<'EXPIRE'> = (document, { at }) => {
 const SERVICE = { by: null, userId: null, ipAddress: null, userAgent: null };
 
 /** Ends of which no participant signs; a new version of a refused document starts its flow anew. */
-const ENDS: ReadonlySet<DocumentState | undefined> = new Set(['Concluded', 'Refused', 'Canceled', 'Expired']);
+const ENDS: ReadonlySet<DocumentState | undefined> = new Set(documentStatusesIn('concluded', 'ended'));
 
 /** Adds the effect that ends the uploads of participants to a decision that ends the document. */
 export function withUploadsEnded(decision: Decision): Decision {

@@ -1,6 +1,6 @@
 /** `/jobs`: the list with filters, a selection with its actions, and paging. */
 import type { Job, JobList } from '../../../clients/typescript/batch.d.ts';
-import { JOB_FORMATS, JOB_STATES } from '../../../contracts/batch/words.ts';
+import { JOB_FORMATS, JOB_STATE, JOB_STATES, jobStatesIn } from '../../../contracts/batch/words.ts';
 import { Button, ButtonLink } from '../../components/controls.tsx';
 import { SelectionBar } from '../../components/selection.tsx';
 import { Card, PageHead, Table } from '../../components/surfaces.tsx';
@@ -21,13 +21,14 @@ import {
 import { ActionButton, useMayCall } from './rights.tsx';
 
 /** Views that operators ask for often; the address has the filters of each. */
-const VIEWS = [
-  ['All', ''],
-  ['Failed', '?status=Failed'],
-  ['Waiting', '?status=Queued'],
-  ['In progress', '?status=Processing&status=Verifying'],
-  ['Awaiting a signer', '?status=AwaitingSigner'],
-] as const;
+const VIEWS = new Map([['All', '']]);
+// What has ended and needs somebody stands first.
+for (const state of [...jobStatesIn('ended'), ...jobStatesIn('waiting', 'in-flight')]) {
+  const { view } = JOB_STATE[state];
+  if (view === undefined) continue;
+  const before = VIEWS.get(view);
+  VIEWS.set(view, `${before === undefined ? '?' : `${before}&`}status=${state}`);
+}
 
 /** Result for one job of an action on a selection. */
 export type RowResult =
@@ -71,7 +72,7 @@ export function JobListView({
         <ButtonLink href="/failures">Failures by cause</ButtonLink>
       </PageHead>
       <nav class="ways" aria-label="Views">
-        {VIEWS.map(([name, address]) => (
+        {[...VIEWS].map(([name, address]) => (
           <a
             class="button chip"
             href={`/jobs${address}`}

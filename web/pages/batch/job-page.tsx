@@ -1,5 +1,6 @@
 /** `/jobs/{id}`: one job: cause and remedy first, its states with their times, its history, facts and profile. */
 import type { BatchOperations, JobList, JobWithHistory } from '../../../clients/typescript/batch.d.ts';
+import { JOB_STATE, JOB_STATES } from '../../../contracts/batch/words.ts';
 import { Button, ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
@@ -28,7 +29,7 @@ export interface JobActions {
 
 export function JobView({ data, actions }: View<JobData, JobActions>) {
   const job = data?.job;
-  const isWaiting = job?.status === 'Queued' || job?.status === 'AwaitingSigner';
+  const isWaiting = job !== undefined && JOB_STATE[job.status].phase === 'waiting';
   return (
     <>
       <PageHead
@@ -137,21 +138,19 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
 }
 
 /** States that a job passes through when nothing stops it. */
-const COURSE = ['Queued', 'Processing', 'Verifying', 'Completed'];
+const COURSE = JOB_STATES.filter((state) => JOB_STATE[state].isUsual);
 
 /** The states that it was in, then those that would have followed, as far as it has not ended. */
 function Course({ job }: { job: JobWithHistory }) {
   const passed = job.history.filter(({ status }, at) => status !== job.history[at - 1]?.status);
-  const last = passed.at(-1)?.status;
-  const hasEnded = last === 'Completed' || last === 'Failed' || last === 'Canceled';
-  // A remote signer takes the place of the processing.
-  const place = COURSE.indexOf(last === 'AwaitingSigner' ? 'Processing' : (last ?? ''));
-  const coming = hasEnded ? [] : COURSE.slice(place + 1);
+  const hasEnded = JOB_STATE[job.status].phase === 'ended';
+  const usual = passed.findLast(({ status }) => JOB_STATE[status].isUsual);
+  const coming = hasEnded ? [] : COURSE.slice(usual === undefined ? 0 : COURSE.indexOf(usual.status) + 1);
   return (
     <ol class="course-of card" aria-label="States">
       {passed.map(({ id, status, timestamp }, at) => {
         const next = passed[at + 1];
-        const isBad = status === 'Failed' || status === 'Canceled';
+        const isBad = JOB_STATE[status].phase === 'ended' && !JOB_STATE[status].isUsual;
         const isCurrent = next === undefined && !hasEnded;
         return (
           <li

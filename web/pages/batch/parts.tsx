@@ -1,8 +1,11 @@
 /** Parts of several operator pages: states, links, rows, filters and paging. */
+
 import type { ComponentChildren } from 'preact';
 import type { ActorPage, Job } from '../../../clients/typescript/batch.d.ts';
+import { JOB_STATE, type JobState } from '../../../contracts/batch/words.ts';
+import type { Tone } from '../../../contracts/tone.ts';
 import { Button } from '../../components/controls.tsx';
-import { Badge, type TableRow, type Tone } from '../../components/surfaces.tsx';
+import { Badge, type TableRow } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 
 /** An actor in a list. */
@@ -27,8 +30,8 @@ export interface ListPage<Item> {
   readonly totalCount: number;
 }
 
+/** Of states that are none of jobs. */
 const TONES: { readonly [state: string]: Tone } = {
-  Completed: 'good',
   Running: 'good',
   Healthy: 'good',
   Sent: 'good',
@@ -39,16 +42,12 @@ const TONES: { readonly [state: string]: Tone } = {
   Expired: 'bad',
   'Given up': 'bad',
   Pending: 'warn',
-  Failed: 'bad',
   Stopped: 'bad',
   Lost: 'bad',
   Draining: 'warn',
   Missing: 'bad',
   Unhealthy: 'bad',
   Degraded: 'warn',
-  Processing: 'info',
-  Verifying: 'info',
-  AwaitingSigner: 'warn',
   Paused: 'warn',
   Held: 'bad',
   Waiting: 'warn',
@@ -57,7 +56,7 @@ const TONES: { readonly [state: string]: Tone } = {
 
 /** @param children more about the state */
 export function State({ of, children }: { of: string; children?: ComponentChildren }) {
-  const tone = TONES[of];
+  const tone = JOB_STATE[of as JobState]?.tone ?? TONES[of];
   return (
     <Badge {...(tone !== undefined && { tone })}>
       {of}

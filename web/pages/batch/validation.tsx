@@ -1,7 +1,9 @@
 /** HTML of a validation report: verdict, signer, time, coverage, and each finding. */
+
 import type { ValidationReport } from '../../../actors/index.ts';
+import type { Tone } from '../../../contracts/tone.ts';
 import { Button } from '../../components/controls.tsx';
-import { Badge, Card, Facts, PageHead, type Tone } from '../../components/surfaces.tsx';
+import { Badge, Card, Facts, PageHead } from '../../components/surfaces.tsx';
 
 type SignatureRecord = ValidationReport['signatures'][number];
 type ValidationResults = ValidationReport['results'];

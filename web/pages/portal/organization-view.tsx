@@ -9,8 +9,9 @@ import {
   WEBHOOK_AUTH_TYPES,
   type WebhookView,
 } from '../../../contracts/portal/webhooks.ts';
+import type { Tone } from '../../../contracts/tone.ts';
 import { Boxes, Button, Field, Select, TextArea } from '../../components/controls.tsx';
-import { Badge, Card, PageHead, Table, type Tone } from '../../components/surfaces.tsx';
+import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { AccountForm, type Entries, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';

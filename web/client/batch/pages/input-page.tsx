@@ -1,5 +1,6 @@
 /** `/input`: a card for each input folder, and rescans. */
 import type { Folders, JobList, Rescan } from '../../../../clients/typescript/batch.d.ts';
+import { jobStatesIn } from '../../../../contracts/batch/words.ts';
 import { type FolderData, InputView } from '../../../pages/batch/input.tsx';
 import { getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.tsx';
@@ -9,7 +10,7 @@ async function load(): Promise<readonly FolderData[]> {
   return Promise.all(
     folders.map(async (folder) => {
       const [waiting, failed] = await Promise.all([
-        countOf(folder.name, ['Queued', 'Processing', 'Verifying', 'AwaitingSigner']),
+        countOf(folder.name, jobStatesIn('waiting', 'in-flight')),
         countOf(folder.name, ['Failed']),
       ]);
       return { ...folder, waiting, failed };

@@ -6,12 +6,11 @@ import type {
   JobWithHistory,
   Retry,
 } from '../../../../clients/typescript/batch.d.ts';
+import { JOB_STATE } from '../../../../contracts/batch/words.ts';
 import { type JobData, JobView } from '../../../pages/batch/job-page.tsx';
 import { copyCommand, getJson, getShared, post, runAction } from '../api.ts';
 import { promptReason } from '../dialogs.tsx';
 import { startPage } from '../live-page.tsx';
-
-const TERMINAL = new Set(['Completed', 'Failed', 'Canceled']);
 
 const id = location.pathname.split('/').at(-1) ?? '';
 const path = `/api/jobs/${id}`;
@@ -63,5 +62,5 @@ const actions = {
 const live = startPage<JobData>({
   load,
   view: (data) => <JobView data={data} actions={actions} />,
-  goesOn: ({ job }) => !TERMINAL.has(job.status),
+  goesOn: ({ job }) => JOB_STATE[job.status].phase !== 'ended',
 });

@@ -7,6 +7,7 @@ import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import type { Mail } from '../../../../contracts/portal/mails.ts';
 import type { DownloadType, Language } from '../../../../contracts/portal/words.ts';
+import { DOCUMENT_STATUS } from '../../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { maySend } from '../../../../machines/portal/user-rights.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
@@ -211,7 +212,7 @@ function DocumentFacts({ page: { words }, texts: { page, statuses }, shown: { do
   const pairs: (readonly [string, ComponentChildren])[] = [
     [
       page.status,
-      <span class="status" data-status={status}>
+      <span class="status" data-tone={DOCUMENT_STATUS[status].tone}>
         {statuses[status]}
       </span>,
     ],

@@ -11,19 +11,11 @@ import type {
   OverviewPerson,
 } from '../../../../actors/portal/api.ts';
 import type { DraftItem } from '../../../../contracts/portal/kept-requests/drafts.ts';
+import { DOCUMENT_STATUS, LISTED_STATUSES } from '../../../../contracts/portal/words.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { SelectionBar } from '../../../components/selection.tsx';
-import {
-  Avatar,
-  Badge,
-  Card,
-  PageHead,
-  StateOf,
-  Table,
-  Tile,
-  type Tone,
-} from '../../../components/surfaces.tsx';
+import { Avatar, Badge, Card, PageHead, StateOf, Table, Tile } from '../../../components/surfaces.tsx';
 import { Clock, Day, Locale, relativeTime, Time } from '../../../components/time.tsx';
 import { counted, type EditorScriptTexts, filled, type SenderTexts } from '../texts.ts';
 import { FolderOptions } from './folder-options.tsx';
@@ -91,14 +83,6 @@ export interface DocumentsActions {
   selectNone(): void;
 }
 
-const TONES: { readonly [status: string]: Tone } = {
-  Concluded: 'good',
-  Refused: 'bad',
-  Canceled: 'bad',
-  Expired: 'bad',
-  Pending: 'info',
-  FlowConcluded: 'info',
-};
 const DAY_MS = 86_400_000;
 /** A last day within this time is marked. */
 const EXPIRY_WARNING_MS = 7 * DAY_MS;
@@ -252,7 +236,7 @@ function Filters({ data }: { data: DocumentsData }) {
             {list.status}
             <select name="status">
               <option value="">{list.kinds.all}</option>
-              {(['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'] as const).map((one) => (
+              {LISTED_STATUSES.map((one) => (
                 <option value={one} selected={one === status}>
                   {statuses[one]}
                 </option>
@@ -418,7 +402,8 @@ function Waiting({ item, data }: { item: OverviewItem; data: DocumentsData }) {
   const locale = useContext(Locale);
   const waiting = item.people.filter(({ state }) => state === 'waiting');
   const [first] = waiting;
-  if (first === undefined) return <Badge {...toneOf(item.status)}>{statuses[item.status]}</Badge>;
+  if (first === undefined)
+    return <Badge tone={DOCUMENT_STATUS[item.status].tone}>{statuses[item.status]}</Badge>;
   const { name, opened, isMailReturned } = first;
   const days = opened === null ? 0 : Math.floor(now / DAY_MS) - Math.floor(opened / DAY_MS);
   const when = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-days, 'day');
@@ -437,11 +422,6 @@ function Waiting({ item, data }: { item: OverviewItem; data: DocumentsData }) {
       </div>
     </>
   );
-}
-
-function toneOf(status: string) {
-  const tone = TONES[status];
-  return tone === undefined ? {} : { tone };
 }
 
 /** A close one as a distance. */
