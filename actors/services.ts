@@ -1,16 +1,8 @@
 /** The services of one process on one runtime, one store and one pool of threads. */
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import {
-  ActorCalls,
-  type BuiltRuntime,
-  buildRuntime,
-  type Clock,
-  describeFailure,
-  handlersOf,
-  migrateStore,
-} from '@sealwright/runtime';
-import type { ShardOptions } from '@sealwright/runtime/shards';
+import { ActorCalls, type Clock, createRuntime, describeFailure, type Runtime } from '@sealwright/runtime';
+import { type ShardOptions, shards as shardsOf } from '@sealwright/runtime/shards';
 import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchOptions } from './batch/batch-options.ts';
 import { mailProbe, objectsProbe } from './batch/health-probes.ts';
@@ -21,15 +13,14 @@ import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import { type Portal, planPortal } from './portal/portal.ts';
 import type { PortalOptions } from './portal/portal-options.ts';
-import { ACTOR_KINDS, RESTING_STATES, shardModule } from './shard-module.ts';
+import { portalDefinitions } from './portal/registry.ts';
+import { ACTOR_KINDS, RESTING_STATES } from './shard-module.ts';
 import { createStorageFolders } from './shared/files/storage-folders.ts';
 import { Singletons } from './shared/singletons.ts';
 import { nodeFolderName } from './shared/storage-layout.ts';
 
 export interface ServicesOptions {
   readonly batch: BatchOptions;
-  /** Version of the program, for the other nodes of the store. @default '' */
-  readonly version?: string;
   /** Left out: there is no portal. */
   readonly portal?: PortalOptions | undefined;
   /** Left out: the history is not sealed. */
@@ -61,7 +52,7 @@ export class Services {
     private readonly needs: {
       readonly common: ServiceRuntime;
       readonly pool: SigningPool;
-      readonly runtime: BuiltRuntime;
+      readonly runtime: Runtime;
       readonly batch: Batch;
       readonly portal: Portal | undefined;
       readonly history: History | undefined;
@@ -82,12 +73,11 @@ export class Services {
     createStorageFolders(layout, []);
     const pool = createPool(options, given);
     // The services are built first: the runtime needs their handlers.
-    const actors = new ActorCalls();
-    const common: ServiceRuntime = { actors, store, clock, ids, log, faults };
+    const calls = new ActorCalls();
+    const common: ServiceRuntime = { actors: calls, store, clock, ids, log, faults };
     const batchPlan = await planBatch(options.batch, common, pool, observer);
     const portalPlan = options.portal && (await planPortal(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
-    const definitions = plans.flatMap((plan) => plan.definitions);
     const planOf = new Map(
       plans.flatMap((plan) => plan.definitions.map(({ kind }) => [kind, plan] as const)),
     );
@@ -96,26 +86,20 @@ export class Services {
     const singletons = new Singletons(common);
     // Before the first step, so that none is missed.
     if (history !== undefined) await startHistory(history, singletons, clock);
-    // Before the runtime starts: migrates actors that an earlier version stored.
-    const { migrated, rearmed } = await migrateStore(store, shardModule.definitions, {
-      log,
-      now: clock.now(),
-      version: options.version,
-    });
-    if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
-    const runtime = buildRuntime({
-      actors,
+    const runtime = await createRuntime({
       store,
+      actors: plans.flatMap(({ definitions }) => definitions),
+      // A service without the portal keeps what the portal has stored.
+      dormant: portalPlan ? [] : portalDefinitions,
+      handlers: plans.flatMap(({ handlers }) => handlers),
+      calls,
+      start: 'later',
       clock,
       ids,
       log,
       faults,
-      definitions,
       crashJournal: join(layout.db, crashJournalName(store.nodes?.name)),
-      handlers: handlersOf(
-        definitions,
-        plans.flatMap(({ handlers }) => handlers),
-      ),
+      deadLetters: false,
       onCommitted: (step, isOwn) => {
         opened?.inspection.changes.observe();
         planOf.get(step.actor.address.kind)?.observe(step, isOwn);
@@ -124,18 +108,16 @@ export class Services {
       onUnaccepted: (_, what) => observer?.unaccepted(what),
       ...(options.onDraining && { onDraining: options.onDraining }),
       ...(shards > 1 && {
-        shards: {
-          count: shards,
-          parts: new URL('./shard-module.js', import.meta.url).href,
+        shards: shardsOf(shards, new URL('./shard-module.js', import.meta.url), {
           faults: faultsText,
           onLost: options.onLost ?? (() => {}),
           onReplaced: () => observer?.threadLost(),
           ...options.shardLimits,
-        },
+        }),
       }),
     });
-    // What other nodes committed since its start was not observed.
-    if (store.nodes !== undefined && singletons.runsHere('history')) history?.compare();
+    // Migrations are not observed, nor is what other nodes committed since their start.
+    if (store.nodes === undefined ? runtime.migrated > 0 : singletons.runsHere('history')) history?.compare();
     const batch = await batchPlan.open(runtime);
     opened = batch;
     const portal = await portalPlan?.open();
@@ -168,7 +150,7 @@ export class Services {
     const until = clock.elapsed() + grace;
     await Promise.all(this.#all.map((service) => service.drain(grace)));
     const left = Math.max(0, until - clock.elapsed());
-    const stopped = this.needs.runtime.stop(left, requests);
+    const stopped = this.needs.runtime.stop({ graceMs: left, ...(requests && { requests }) });
     // Set after the deadline of the runtime, so that results of lost tasks are ignored.
     const cancel = clock.after(left, () => void pool.destroy());
     await stopped;

@@ -33,7 +33,7 @@ import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { type CommandContext, painter, type Terminal } from './terminal.ts';
 
-type Offline = ReturnType<typeof administrationOf>;
+type Offline = Awaited<ReturnType<typeof administrationOf>>;
 type Administration = Offline['administration'];
 type Organization = NonNullable<Awaited<ReturnType<Administration['findOrganization']>>>;
 export type KeyRole = Organization['applications'][number]['role'];
@@ -95,7 +95,7 @@ export async function keys(
       const covers = store.nodes === undefined || (await store.nodes.acquire('history'));
       const history = covers ? await openHistory(settings, store, { clock, ids }) : undefined;
       await history?.start();
-      const offline = administrationOf({
+      const offline = await administrationOf({
         store,
         clock,
         ids,
@@ -106,6 +106,7 @@ export async function keys(
         ? signInLink(offline, words, { settings, json: options.json, context: { ids, terminal } })
         : execute(offline, words, options.json, terminal)
       ).finally(() => history?.stop());
+      await offline.stop();
       await store.flushed();
       return exit;
     } finally {

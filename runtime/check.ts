@@ -1,6 +1,6 @@
 /** A dry run of definitions against what a store holds, for checks before a release. */
 import type { Actor } from './model/actor.ts';
-import type { ActorDefinition } from './model/definition.ts';
+import type { ActorDefinition, HandledEffect } from './model/definition.ts';
 import { describeFailure } from './model/failures.ts';
 import { takes } from './model/machine-shape.ts';
 import type { ActorAddress, EffectKey, Millis, StoredActor, StoreReader } from './model/ports.ts';
@@ -27,7 +27,7 @@ export type Misfit =
   | 'actor.derived'
   /** Its state has no such deadline any more: it is dropped. */
   | 'deadline.unknown'
-  /** No actor of this program has a pending effect among its `effects`. */
+  /** A pending effect is among the `effects` of no actor, or is declared there and not among the `handlers` that were given. */
   | 'effect.no-handler'
   /** A pending message is for a kind that this program does not have. */
   | 'message.unknown-kind'
@@ -84,13 +84,20 @@ class Findings {
  * counters, finds its deadlines, and the handler or the receiver of each pending effect. Writes nothing. Whether two actors
  * would need one unique name is not found.
  * @param store a copy; `openLmdbReader` or `openPostgresReader` opens one without the right to write
- * @param now time at which new deadlines would begin
+ * @param options.now time at which new deadlines would begin. @default 0
+ * @param options.handlers those of `createRuntime`. @default declared effects count as handled
  */
 export async function check(
   store: StoreReader,
   actors: readonly Actor[],
-  now: Millis = 0,
+  {
+    now = 0,
+    handlers,
+  }: { readonly now?: Millis; readonly handlers?: readonly HandledEffect<unknown>[] } = {},
 ): Promise<CheckReport> {
+  const handled = new Set(handlers?.map(({ name }) => name));
+  for (const { name, handler } of actors.flatMap(({ effects = [] }) => effects))
+    if (handlers === undefined || handler !== undefined) handled.add(name);
   const byKind = new Map(actors.map((actor) => [actor.kind, actor]));
   const findings = new Findings();
   const counts = { actors: 0, migrated: 0, effects: 0 };
@@ -109,7 +116,7 @@ export async function check(
   let after: EffectKey | undefined;
   do {
     const page = await store.effects({ limit: PAGE, ...(after !== undefined && { after }) });
-    for (const effect of page) checkEffect(byKind, effect, findings);
+    for (const effect of page) checkEffect({ byKind, handled }, effect, findings);
     counts.effects += page.length;
     after = page.length < PAGE ? undefined : page.at(-1)?.key;
   } while (after !== undefined);
@@ -158,15 +165,13 @@ function checkActor(
 }
 
 function checkEffect(
-  byKind: ReadonlyMap<string, Actor>,
+  { byKind, handled }: { readonly byKind: ReadonlyMap<string, Actor>; readonly handled: ReadonlySet<string> },
   { actor, effect }: Awaited<ReturnType<StoreReader['effects']>>[number],
   findings: Findings,
 ): void {
   if (effect.do !== SEND_EFFECT) {
-    const has = [...byKind.values()].some(({ effects = [] }) =>
-      effects.some(({ name }) => name === effect.do),
-    );
-    if (!has) findings.add('effect.no-handler', actor, `no handler for the effect "${effect.do}"`);
+    if (!handled.has(effect.do))
+      findings.add('effect.no-handler', actor, `no handler for the effect "${effect.do}"`);
     return;
   }
   const { to, event } = checkedMessage(effect);

@@ -1,9 +1,11 @@
 /**
  * The runtime as programs use it: opens and migrates the store, starts, and answers with the types of the actors. All
- * work is that of `buildRuntime`.
+ * work is that of `buildRuntime`, which is not public.
  */
 import { ActorCalls } from './calls.ts';
+import type { MarkedEffect } from './effects/crash-journal.ts';
 import type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
+import type { HostReport } from './host/actor-host.ts';
 import { RESTART_BOUNDS, type RestartLimit } from './host/supervisor.ts';
 import {
   checkedLimit,
@@ -31,6 +33,7 @@ import type { Activity, Metrics } from './model/metrics.ts';
 import { numberProblem } from './model/options.ts';
 import type {
   ActorAddress,
+  ActorStore,
   Clock,
   Ids,
   Log,
@@ -61,10 +64,27 @@ export interface Schedules {
 }
 
 export interface CreateOptions {
-  readonly store: StoreSource;
+  /** An opened one is closed by its owner, after the runtime has stopped. */
+  readonly store: StoreSource | ActorStore;
   readonly actors: readonly Actor[];
   /** Handlers of the effects that actors declare without one (`declareEffect`). @default none */
   readonly handlers?: readonly HandledEffect<unknown>[];
+  /**
+   * Calls that services were built on, whose handlers the runtime needs. They go on while the runtime stops, as those of an
+   * `EffectRun`. @default none
+   */
+  readonly calls?: ActorCalls;
+  /**
+   * When effects and deadlines start: `later` with `start()`, after a recovery that sends messages while nothing else runs;
+   * `never` for a tool beside the program that these actors belong to: effects need no handler, whatever messages ask for
+   * waits for that program, and an actor of an earlier version is migrated before its next step, no other. @default now
+   */
+  readonly start?: 'now' | 'later' | 'never';
+  /**
+   * Actors that the store may hold and this program does not run, as those of a part that is switched off. They are migrated;
+   * their effects and deadlines wait. @default none
+   */
+  readonly dormant?: readonly Actor[];
   /** Recurring messages; `schedules` of the entry of this name makes them. @default none */
   readonly schedules?: Schedules;
   /** @default the clock of the system; with PostgreSQL that of the database */
@@ -109,6 +129,15 @@ export interface CreateOptions {
   readonly deadLetters?: DeadLetterLimits | false;
   /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
   readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
+  /** Called when an operator asked this node to drain. May be called again. */
+  readonly onDraining?: () => void;
+}
+
+export interface StopOptions {
+  /** Time that effects have to end, milliseconds. @default `CreateOptions.stopGraceMs` */
+  readonly graceMs?: Millis;
+  /** Resolves when no request sends messages any more; until then they are taken. Must not reject. @default none */
+  readonly requests?: Promise<unknown>;
 }
 
 /**
@@ -126,8 +155,14 @@ export interface Runtime extends Calls {
     followed: string | Followed<StateOf<Definition>>,
     listener: (view: View<Definition>) => void,
   ): () => void;
+  /** Starts effects and deadlines, pending ones first, where `CreateOptions.start` is `later`. */
+  start(): void;
+  /** Actors that were brought to the versions of this program, or got a deadline that is new in their state. */
+  readonly migrated: number;
   /** Runs the effects of an actor again that were set aside, by whichever node. False when there is none. */
   retry(actor: Actor, id: string): Promise<boolean>;
+  /** Effects that this process set aside, since it crashed twice while they ran. */
+  setAside(): readonly MarkedEffect[];
   /** Deadlines of all actors and nodes, earliest first. A page reads 1,000 of them at most. */
   timers(query?: TimerQuery): Promise<Page<PendingTimer>>;
   /** Pending effects of all actors and nodes, by kind, id and revision. A page reads 1,000 of them at most. */
@@ -150,11 +185,14 @@ export interface Runtime extends Calls {
   readonly inspector: BuiltRuntime['inspector'];
   /** Current activity, for metrics. */
   readonly stats: BuiltRuntime['stats'];
+  /** Activity of each thread that hosts actors. */
+  reports(): Promise<readonly HostReport[]>;
   /**
-   * Takes nothing new, waits for effects in progress as long as `stopGraceMs`, closes the store. Always resolves:
-   * handlers that ignore their signal are abandoned, and their effects repeated after the next start.
+   * Takes nothing new, waits for effects in progress as long as `stopGraceMs`, closes the store that it has opened. Always
+   * resolves: handlers that ignore their signal are abandoned, and their effects repeated after the next start, which is no
+   * failed attempt.
    */
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
 }
 
 /**
@@ -163,78 +201,109 @@ export interface Runtime extends Calls {
  */
 export async function createRuntime(options: CreateOptions): Promise<Runtime> {
   assertOptions(options);
-  const { clock: ownClock = systemClock, ids = systemIds, log = CONSOLE_LOG, schedules } = options;
+  const { store: given, clock: ownClock = systemClock, log = CONSOLE_LOG, faults } = options;
+  const { schedules, metrics, start = 'now', stopGraceMs = STOP_GRACE_MS } = options;
+  const isTool = start === 'never';
   const actors = schedules === undefined ? options.actors : [...options.actors, schedules.actor];
-  const handlers = handlersOf(actors, options.handlers);
+  const handlers = isTool ? {} : handlersOf(actors, options.handlers);
   const version = actors
     .map((actor) => `${actor.kind}@${actor.version}`)
     .sort()
     .join(' ');
-  const { faults } = options;
-  const store = await options.store.open({ clock: ownClock, log, version, ...(faults && { faults }) });
+  const isOwn = 'open' in given;
+  const store = isOwn
+    ? await given.open({ clock: ownClock, log, version, ...(faults && { faults }) })
+    : given;
   try {
     const clock = store.nodes?.clock ?? ownClock;
-    await assertHandlers(store, handlers);
-    await migrateStore(store, actors, { log, now: clock.now(), version });
-    const { crashJournal = options.store.crashJournal, shards, tracing, metrics } = options;
-    const { onCommitted, onUnaccepted } = options;
-    const { deadLetters = {} } = options;
-    const { effects, messagesAtOnce, cachedActors, restarts, stopGraceMs = STOP_GRACE_MS } = options;
+    const migrated = isTool
+      ? 0
+      : await takeOver(store, { actors, handlers, dormant: options.dormant ?? [], log, now: clock.now() });
+    const { crashJournal = isOwn ? given.crashJournal : undefined, deadLetters = {} } = options;
+    const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
+      ...options,
       store,
       clock,
-      ids,
+      ids: options.ids ?? systemIds,
       log,
       handlers,
       definitions: actors,
+      isTool,
+      crashJournal: crashJournal || undefined,
+      deadLetters: deadLetters || undefined,
       options: {
-        ...(effects?.atOnce !== undefined && { effectsInFlight: effects.atOnce }),
-        ...(effects?.timeoutMs !== undefined && { effectTimeLimitMs: effects.timeoutMs }),
-        ...(messagesAtOnce !== undefined && { messagesInFlight: messagesAtOnce }),
-        ...(cachedActors !== undefined && { cachedActors }),
-        ...(restarts !== undefined && { restarts }),
+        effectsInFlight: effects?.atOnce,
+        effectTimeLimitMs: effects?.timeoutMs,
+        messagesInFlight: messagesAtOnce,
+        cachedActors,
+        restarts,
       },
-      ...(typeof crashJournal === 'string' && { crashJournal }),
-      ...(shards !== undefined && { shards }),
-      ...(faults !== undefined && { faults }),
-      ...(tracing !== undefined && { tracing }),
-      ...(metrics !== undefined && { metrics }),
-      ...(onCommitted !== undefined && { onCommitted }),
-      ...(onUnaccepted !== undefined && { onUnaccepted }),
-      ...(deadLetters !== false && { deadLetters }),
     });
     try {
       const kinds = new Set(options.actors.map(({ kind }) => kind));
       // Before the start: a schedule that ends has no more run.
-      await schedules?.store(built, kinds, clock.now());
+      if (!isTool) await schedules?.store(built, kinds, clock.now());
     } catch (error) {
       await built.stop(0);
       throw error;
     }
-    built.start();
-    store.nodes?.started();
     const unobserve = metrics?.observe(() => activityOf(built));
-    return new StartedRuntime(built, { log, stopGraceMs, unobserve });
+    const runtime = new StartedRuntime(built, { log, migrated, isTool, stopGraceMs, isOwn, unobserve });
+    if (start === 'now') runtime.start();
+    return runtime;
   } catch (error) {
-    await store.close();
+    if (isOwn) await store.close();
     throw error;
   }
 }
 
+/** Brings a store to the versions of the program. Returns the number of changed actors. Throws `store.no-path`. */
+async function takeOver(
+  store: ActorStore,
+  {
+    actors,
+    handlers,
+    dormant,
+    log,
+    now,
+  }: {
+    readonly actors: readonly Actor[];
+    readonly handlers: object;
+    readonly dormant: readonly Actor[];
+    readonly log: Log;
+    readonly now: Millis;
+  },
+): Promise<number> {
+  await assertHandlers(store, handlers, new Set(dormant.map(({ kind }) => kind)));
+  const { migrated, rearmed } = await migrateStore(store, [...actors, ...dormant], { log, now });
+  return migrated + rearmed;
+}
+
 /** Throws `runtime.options`, before the store is opened. */
 function assertOptions(options: CreateOptions): void {
-  const { store, actors, effects, restarts, deadLetters } = options;
-  const isStore = typeof store?.open === 'function';
-  const isList =
-    Array.isArray(actors) && actors.every((actor) => typeof actor === 'object' && actor !== null);
+  const { store, actors, handlers, dormant, effects, restarts, deadLetters, start = 'now' } = options;
+  const { open, commit } = (store ?? {}) as Partial<StoreSource & ActorStore>;
+  const isStore = typeof open === 'function' || typeof commit === 'function';
   const problem =
     (isStore ? undefined : '`store` is none: give `lmdb(folder)`, `postgres(url)` or `memory()`.') ??
-    (isList ? undefined : '`actors` is no list of what `defineActor` returns.') ??
+    (isListOf(actors, 'kind') ? undefined : '`actors` is no list of what `defineActor` returns.') ??
+    (isListOf(handlers ?? [], 'handler')
+      ? undefined
+      : '`handlers` is no list of what `handledBy` of effects returns.') ??
+    (isListOf(dormant ?? [], 'kind') ? undefined : '`dormant` is no list of what `defineActor` returns.') ??
+    (['now', 'later', 'never'].includes(start)
+      ? undefined
+      : `\`start\` is ${String(start)}, not now, later or never.`) ??
     numberProblem(options, { messagesAtOnce: [1], cachedActors: [0], stopGraceMs: [0] }) ??
     numberProblem(effects, { atOnce: [1], timeoutMs: [1] }, 'effects.') ??
     numberProblem(restarts, RESTART_BOUNDS, 'restarts.') ??
     numberProblem(deadLetters || {}, { atMost: [1], forMs: [1] }, 'deadLetters.');
   if (problem !== undefined) throw new Fatal('runtime.options', problem);
+}
+
+function isListOf(list: unknown, member: string): boolean {
+  return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null && member in one);
 }
 
 const STOP_GRACE_MS = 10_000;
@@ -257,17 +326,47 @@ async function activityOf(built: BuiltRuntime): Promise<Activity> {
 
 class StartedRuntime extends ActorCalls implements Runtime {
   #stopped: Promise<void> | undefined;
+  #takesNothing = false;
   #isClosed = false;
 
   constructor(
     private readonly built: BuiltRuntime,
-    private readonly ending: {
+    private readonly given: {
       readonly log: Log;
+      readonly migrated: number;
+      /** True: it never starts. */
+      readonly isTool: boolean;
       readonly stopGraceMs: Millis;
+      /** True: the runtime has opened the store. */
+      readonly isOwn: boolean;
       readonly unobserve: (() => void) | undefined;
     },
   ) {
     super(built.actors.connection);
+  }
+
+  get migrated() {
+    return this.given.migrated;
+  }
+
+  start(): void {
+    if (this.given.isTool)
+      throw new Fatal(
+        'runtime.options',
+        "A runtime with `start: 'never'` runs neither effects nor deadlines.",
+      );
+    this.assertRunning();
+    this.built.start();
+    // The owner of an opened store says so itself.
+    if (this.given.isOwn) this.built.store.nodes?.started();
+  }
+
+  setAside() {
+    return this.built.setAside();
+  }
+
+  reports() {
+    return this.built.reports();
   }
 
   async retry(actor: Actor, id: string) {
@@ -322,18 +421,22 @@ class StartedRuntime extends ActorCalls implements Runtime {
     return this.built.stats();
   }
 
-  stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
+  stop(options?: StopOptions): Promise<void> {
+    this.#stopped ??= this.#stop(options);
     return this.#stopped;
   }
 
-  async #stop(): Promise<void> {
-    const { built } = this;
-    const { log, stopGraceMs, unobserve } = this.ending;
+  async #stop({ graceMs, requests }: StopOptions = {}): Promise<void> {
+    const { log, stopGraceMs, isOwn, unobserve } = this.given;
+    const { store } = this.built;
+    const takeNothing = () => {
+      this.#takesNothing = true;
+    };
+    if (requests === undefined) takeNothing();
     unobserve?.();
     try {
-      await built.stop(stopGraceMs);
-      await built.store.flushed();
+      await this.built.stop(graceMs ?? stopGraceMs, requests?.then(takeNothing));
+      await store.flushed();
     } catch (error) {
       log.error(
         'The runtime did not stop in order; nothing that was answered is lost.',
@@ -341,13 +444,14 @@ class StartedRuntime extends ActorCalls implements Runtime {
       );
     }
     this.#isClosed = true;
-    await built.store
+    if (!isOwn) return;
+    await store
       .close()
       .catch((error: unknown) => log.error('The store could not be closed.', describeFailure(error)));
   }
 
   protected override assertRunning(): void {
-    if (this.#stopped !== undefined) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
+    if (this.#takesNothing) throw new Retryable('runtime.stopping', 'The runtime is stopping.');
   }
 
   protected override assertOpen(): void {

@@ -1,19 +1,19 @@
 /**
  * The public names of the runtime; the drivers of stores and the equipment for tests have entries of their own. A program
- * needs `createRuntime`, `defineActor`, `defineEffect`, `tell`, `note`, `Retryable` and `Fatal`; the other names are for
- * programs that build the parts of a runtime themselves.
+ * needs `createRuntime`, `defineActor`, `defineEffect`, `tell`, `note`, `Retryable` and `Fatal`; most other names are types.
  */
 
 export { ActorCalls } from './calls.ts';
 export {
   type CreateOptions,
   createRuntime,
-  handlersOf,
   type Runtime,
   type Schedules,
+  type StopOptions,
 } from './create-runtime.ts';
+export type { MarkedEffect } from './effects/crash-journal.ts';
 export type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
-export type { ShardStatus } from './host/actor-host.ts';
+export type { HostReport, ShardStatus } from './host/actor-host.ts';
 export { LoopUtilisation } from './host/actor-host.ts';
 export {
   type Actor,
@@ -38,7 +38,6 @@ export {
   type EffectHandler,
   type HandledEffect,
   type NamedEffect,
-  type StepOutcome,
   type Unaccepted,
 } from './model/definition.ts';
 export {
@@ -59,16 +58,12 @@ export {
 } from './model/effects.ts';
 export { describeFailure, Fatal, isFatal, isRetryable, Retryable } from './model/failures.ts';
 export {
-  declaredFaultPoints,
   declareFaultPoints,
   Faults,
-  RUNTIME_FAULT_POINTS,
-  type RuntimeFaultPoint,
 } from './model/faults.ts';
 export { systemIds } from './model/ids.ts';
 export { jsonType } from './model/json.ts';
 export type { LeaseDeadline } from './model/lease-deadline.ts';
-export { assertStorable } from './model/machine-shape.ts';
 export type { Activity, AttemptOutcome, Metrics } from './model/metrics.ts';
 export { accepted, type Refused, type RefusedAnswer } from './model/outcome.ts';
 export type {
@@ -101,7 +96,4 @@ export type {
 } from './model/ports.ts';
 export type { RequestAction } from './model/requests.ts';
 export type { TraceContext, Tracing } from './model/tracing.ts';
-export { type BuiltRuntime, buildRuntime, type RuntimeOptions } from './runtime.ts';
-export { migrateStore } from './step/migrate.ts';
-export { firstStep, nextStep } from './step/step.ts';
 export type { Followed } from './watch.ts';

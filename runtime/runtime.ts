@@ -89,14 +89,14 @@ class CheckedSystem implements HostedSystem {
 
 export interface RuntimeOptions {
   /** Effects in progress at once. Whole number, at least 1; more wait in the store. @default 64 */
-  readonly effectsInFlight?: number;
+  readonly effectsInFlight?: number | undefined;
   /** Messages between actors in delivery at once, beside the effects. Whole number, at least 1. @default 64 */
-  readonly messagesInFlight?: number;
+  readonly messagesInFlight?: number | undefined;
   /** Time limit of effects whose handlers have none of their own, milliseconds. At least 1. @default one hour */
-  readonly effectTimeLimitMs?: Millis;
+  readonly effectTimeLimitMs?: Millis | undefined;
   /** Recently used actors cached in memory. 0 caches none. @default 1024 */
-  readonly cachedActors?: number;
-  readonly restarts?: RestartLimit;
+  readonly cachedActors?: number | undefined;
+  readonly restarts?: RestartLimit | undefined;
 }
 
 export interface RuntimeDependencies {
@@ -104,32 +104,34 @@ export interface RuntimeDependencies {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly faults?: Faults;
+  readonly faults?: Faults | undefined;
   readonly definitions: readonly ActorDefinition[];
   /** The calls that services were built on before the runtime, which needs their handlers. @default new ones */
-  readonly actors?: ActorCalls;
+  readonly calls?: ActorCalls | undefined;
   /** Handlers of effects, by their `do`. `tell`, which sends a message to an actor, is built in. */
   readonly handlers: { readonly [name: string]: EffectHandler };
   /**
    * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: committed by
    * this process; false for a step of another node.
    */
-  readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+  readonly onCommitted?: ((step: Step, isOwn: boolean) => void) | undefined;
   /** Keeps outcomes and messages of actors that nobody accepts. @default none are kept */
   readonly deadLetters?: DeadLetterLimits | undefined;
   /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
-  readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
+  readonly onUnaccepted?: ((receiver: ActorAddress, what: Unaccepted) => void) | undefined;
   /** Called when an operator asked this node to drain. May be called again. */
-  readonly onDraining?: () => void;
-  readonly options?: RuntimeOptions;
+  readonly onDraining?: (() => void) | undefined;
+  readonly options?: RuntimeOptions | undefined;
+  /** True: stored actors may be of earlier versions, each of which is migrated before its next step. @default false */
+  readonly isTool?: boolean | undefined;
   /** Path of the file that records the effects in progress; missing: they are not recorded. */
-  readonly crashJournal?: string;
+  readonly crashJournal?: string | undefined;
   /** Hosts actors on threads of their own; missing = on this one. */
-  readonly shards?: ShardOptions;
+  readonly shards?: ShardOptions | undefined;
   /** @default no traces */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracing | undefined;
   /** @default none */
-  readonly metrics?: Pick<Metrics, 'attempt'>;
+  readonly metrics?: Pick<Metrics, 'attempt'> | undefined;
 }
 
 export interface BuiltRuntime {
@@ -218,7 +220,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   };
   const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
   const system = new CheckedSystem(host, timers, dependencies.tracing);
-  const { actors = new ActorCalls() } = dependencies;
+  const { calls = new ActorCalls() } = dependencies;
   const outboxes = new Outboxes(
     {
       store,
@@ -231,7 +233,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       isolate: isolationQueue(clock),
       tracing: dependencies.tracing,
       metrics: dependencies.metrics,
-      context: { calls: actors, clock, log },
+      context: { calls, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),
       keepsLetters: letters && true,
@@ -242,7 +244,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     options.messagesInFlight,
   );
   followNodes(dependencies, { definitions, host, outboxes, timers, committed, observed });
-  actors.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
+  calls.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
   let isStopping = false;
   // One after the other: a second call must see what the first one has released, which runs already.
   let releasing: Promise<unknown> = Promise.resolve();
@@ -250,7 +252,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     store,
     letters,
     inspector: new Inspector(store, definitions, host),
-    actors,
+    actors: calls,
     system,
     watch,
     setAside: () => journal?.setAside ?? [],
@@ -292,10 +294,10 @@ interface HostOptions {
 
 /** Creates the host of the actors: on this thread, or on shard threads. Throws `runtime.options`. */
 function createHost(
-  { store, clock, ids, log, handlers, shards, tracing }: RuntimeDependencies,
+  { store, clock, ids, log, handlers, shards, tracing, isTool = false }: RuntimeDependencies,
   { definitions, options, faults, committed }: HostOptions,
 ): ActorHost {
-  const effects = partitionFunctions(handlers);
+  const effects = partitionFunctions(handlers, [...definitions.values()]);
   const { cachedActors: cached, restarts } = options;
   if (shards !== undefined) {
     const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
@@ -314,6 +316,7 @@ function createHost(
     cached,
     // With several nodes, an effect may be needed by another node, which this one cannot ask.
     ...(store.nodes ? { isShared: true, node: store.nodes.slot } : { isNeeded: needFunctions(handlers) }),
+    mayBeOld: store.nodes !== undefined || isTool,
     committed,
   });
 }
@@ -422,10 +425,20 @@ function fillOptions(given: RuntimeOptions) {
   return filled;
 }
 
-/** Maps each effect with a handler to the function for its partition. Throws `runtime.options`. */
-function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDependencies['effects'] {
+/**
+ * Maps each effect to the function for its partition: those that actors declare, and those with a handler. Throws
+ * `runtime.options`.
+ */
+function partitionFunctions(
+  handlers: RuntimeDependencies['handlers'],
+  definitions: readonly ActorDefinition[],
+): HostDependencies['effects'] {
   const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[SEND_EFFECT, null]]);
-  for (const [name, { partitioning }] of Object.entries(handlers)) {
+  const declared = definitions.flatMap((definition) => definition.effects ?? []);
+  for (const [name, { partitioning }] of [
+    ...declared.map((effect) => [effect.name, effect] as const),
+    ...Object.entries(handlers),
+  ]) {
     const problem = numberProblem(partitioning, { atOnce: [1], perPartition: [1] }, `${name}.partitioning.`);
     if (problem !== undefined) throw new Fatal('runtime.options', problem);
     effects.set(name, partitioning === undefined ? null : (effect) => partitioning.partitionOf(effect));

@@ -17,7 +17,7 @@ export type { ShardModule, ShardOptions };
 export function shards(
   count: number,
   module: URL,
-  options: Omit<Partial<ShardOptions>, 'count' | 'parts' | 'faults'> = {},
+  options: Omit<Partial<ShardOptions>, 'count' | 'parts'> = {},
 ): ShardOptions {
   const problem =
     numberProblem({ ...options, count }, { count: [2], memory: [1], heartbeatTimeoutMs: [1] }) ??

@@ -260,7 +260,6 @@ async function openServices(
   const services = await Services.open(
     {
       ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned } }),
-      version: options.version,
       shards: settings.runtime.shards,
       onLost: (why) => base.tellLost(why),
       onDraining: () => tellDraining(),

@@ -2,7 +2,7 @@
  * The batch service: store, actors, pool, pipeline and folders, and their start and stop order.
  * Source: docs/batch-values.md §7.
  */
-import type { BuiltRuntime, Step } from '@sealwright/runtime';
+import type { Runtime, Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
 import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
@@ -141,7 +141,7 @@ export class Batch implements HostedService {
       host,
       pool,
       recovery,
-    }: { readonly host: BuiltRuntime; readonly pool: SigningPool; readonly recovery: RecoveryReport },
+    }: { readonly host: Runtime; readonly pool: SigningPool; readonly recovery: RecoveryReport },
   ) {
     const { options, runtime, claims, jobs, events } = parts;
     this.#parts = parts;
@@ -241,7 +241,7 @@ export class Batch implements HostedService {
   }
 }
 
-function healthOf(parts: BatchWiring, host: BuiltRuntime, pool: SigningPool): HealthModel {
+function healthOf(parts: BatchWiring, host: Runtime, pool: SigningPool): HealthModel {
   const { options, runtime, claims, profiles, folders } = parts;
   const health = new HealthModel();
   health.add(

@@ -1,7 +1,7 @@
 /** Inspects the actors of all services and restarts stopped ones. */
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { type BuiltRuntime, LoopUtilisation, type NodeStatus } from '@sealwright/runtime';
+import { LoopUtilisation, type NodeStatus, type Runtime } from '@sealwright/runtime';
 import type {
   ActorPage,
   ActorQuery,
@@ -31,8 +31,8 @@ export class InspectionService {
   readonly #started: number;
 
   constructor(
-    private readonly common: Pick<BatchRuntime, 'clock' | 'ids'>,
-    private readonly host: BuiltRuntime,
+    private readonly common: Pick<BatchRuntime, 'actors' | 'clock' | 'ids' | 'store'>,
+    private readonly host: Runtime,
     private readonly pool: SigningPool,
     private readonly events: Pick<EventLog, 'record'>,
   ) {
@@ -96,10 +96,12 @@ export class InspectionService {
     address: { readonly kind: string; readonly id: string },
     by: { readonly operator: string; readonly reason: string },
   ): Promise<'restarted' | 'running' | 'unknown'> {
-    const { clock, ids } = this.common;
+    const { actors, clock, ids } = this.common;
     const { host, events } = this;
-    const outcome = await host.system.restart(address);
-    const runsAgain = await host.runAgain(address);
+    const definition = host.inspector.definition(address.kind);
+    if (definition === undefined) return 'unknown';
+    const outcome = await actors.restart(definition, address.id);
+    const runsAgain = await host.retry(definition, address.id);
     if (!outcome.accepted && !runsAgain) return outcome.reason === 'unknown-actor' ? 'unknown' : 'running';
     const what = outcome.accepted ? 'The stopped actor' : 'The effect that was set aside, of';
     const message = `${what} ${address.kind}/${address.id} goes on. Reason: ${by.reason}.`;
@@ -111,19 +113,19 @@ export class InspectionService {
   }
 
   async runtime(): Promise<RuntimeView> {
-    const { clock } = this.common;
+    const { clock, store } = this.common;
     const { host, pool } = this;
     const { effectsInFlight, shards } = host.stats();
     const uptime = Math.max(1, clock.elapsed() - this.#started);
     const load = pool.load;
     let busyMs = 0;
     for (const stage of pool.stages.values()) busyMs += stage.busyMs;
-    const { engine, bytes = null } = host.store.describe();
+    const { engine, bytes = null } = store.describe();
     const memory = process.memoryUsage();
     const ownDelay = this.#eventLoopDelay();
     const reports = await host.reports();
     return {
-      nodes: ((await host.store.nodes?.list()) ?? []).map(nodeView),
+      nodes: ((await store.nodes?.list()) ?? []).map(nodeView),
       eventLoopDelay: ownDelay,
       eventLoopUtilisation: this.#utilisation.read(),
       effectsInFlight,
@@ -154,9 +156,9 @@ export class InspectionService {
 
   /** Asks a node to finish its work and end. False when there is no node of this name. */
   async drain(node: string, operator: string): Promise<boolean> {
-    const { clock, ids } = this.common;
-    const { host, events } = this;
-    if (!(await host.store.nodes?.drain(node))) return false;
+    const { clock, ids, store } = this.common;
+    const { events } = this;
+    if (!(await store.nodes?.drain(node))) return false;
     const message = `The node ${node} finishes its work and ends.`;
     await events.record(
       { at: clock.now(), kind: 'NodeDraining', actor: operator, jobId: null, code: null, message },

@@ -3,15 +3,15 @@
  * once the runtime exists.
  */
 import type {
-  ActorDefinition,
+  Actor,
   ActorStore,
-  BuiltRuntime,
   Calls,
   Clock,
   Faults,
   HandledEffect,
   Ids,
   Log,
+  Runtime,
   Step,
 } from '@sealwright/runtime';
 
@@ -28,7 +28,7 @@ export interface ServiceRuntime {
 
 /** Definitions and handlers that a service adds to the common runtime. */
 export interface ServicePlan<Service extends HostedService = HostedService> {
-  readonly definitions: readonly ActorDefinition[];
+  readonly definitions: readonly Actor[];
   readonly handlers: readonly HandledEffect<unknown>[];
   /**
    * Sees each committed step of its kinds, of all nodes, before its sender is answered, those before `open` too.
@@ -36,7 +36,7 @@ export interface ServicePlan<Service extends HostedService = HostedService> {
    */
   observe(step: Step, isOwn: boolean): void;
   /** Recovers the last run. The service answers requests from here on; nothing is begun before its `start`. */
-  open(runtime: BuiltRuntime): Promise<Service>;
+  open(runtime: Runtime): Promise<Service>;
 }
 
 export interface HostedService {

@@ -1,5 +1,5 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
-import type { ActorDefinition } from '@sealwright/runtime';
+import type { Actor } from '@sealwright/runtime';
 import { BRANDING } from './branding/branding.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
 import { DOCUMENT_OPERATION } from './documents/document-operations.ts';
@@ -24,7 +24,7 @@ import { UPLOAD } from './uploads/uploads.ts';
 import { WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
 import { WEBHOOK_SET } from './webhooks/webhooks.ts';
 
-const all: readonly ActorDefinition[] = [
+const all: readonly Actor[] = [
   DOCUMENT,
   FLOW_ACTION,
   AUTHENTICATOR,
@@ -49,4 +49,4 @@ const all: readonly ActorDefinition[] = [
   WEBHOOK_DELIVERY_QUEUE,
 ];
 
-export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);
+export const portalDefinitions: readonly Actor[] = all.map(withRelatedActors);

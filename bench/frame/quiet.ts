@@ -1,5 +1,6 @@
 /** A runtime with the time of the machine and without log lines. */
-import { type BuiltRuntime, buildRuntime, type Log, systemClock, systemIds } from '@sealwright/runtime';
+import { type Log, systemClock, systemIds } from '@sealwright/runtime';
+import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 
 const quiet = (): void => {};
 export const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };

@@ -1,7 +1,8 @@
 /** Runtime with actors on a number of threads, for the benchmarks of `bench/shards.ts`. */
 
-import { type BuiltRuntime, systemClock } from '@sealwright/runtime';
+import { systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import type { BuiltRuntime } from '#runtime/runtime.js';
 import type { BenchContext } from '../frame/bench.ts';
 import { type ThreadCosts, threadCosts } from '../frame/processes.ts';
 import { quietRuntime } from '../frame/quiet.ts';

@@ -1,15 +1,9 @@
 /** Actor of the step benchmark: two states, list rows, counters, a history and an effect. */
 
-import {
-  type ActorAddress,
-  type ActorDefinition,
-  firstStep,
-  nextStep,
-  type Step,
-  type StoredActor,
-} from '@sealwright/runtime';
+import type { ActorAddress, ActorDefinition, Step, StoredActor } from '@sealwright/runtime';
 import { declareEffect, dropEffects, note } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
+import { firstStep, nextStep } from '#runtime/step/step.js';
 
 interface Context {
   readonly turns: number;

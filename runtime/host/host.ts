@@ -137,6 +137,8 @@ export interface HostDependencies {
    * revision, but no refusal and no read. The store tells of committed steps itself. @default false
    */
   readonly isShared?: boolean;
+  /** True: stored actors may be of earlier versions, each of which is migrated before its next step. @default false */
+  readonly mayBeOld?: boolean;
   /** Number of this node among those that share the store. @default 0 */
   readonly node?: number;
   /** @default none */
@@ -228,7 +230,7 @@ export class Host implements ActorHost {
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
     const loaded = this.#peek(addressKey(address)) ?? (await this.#dependencies.store.load(address));
-    const mayBeOld = loaded && this.#dependencies.isShared;
+    const mayBeOld = loaded && this.#dependencies.mayBeOld;
     const stored = mayBeOld
       ? (migrationOf(this.#definition(address), loaded, this.#dependencies.clock.now())?.actor ?? loaded)
       : loaded;
@@ -264,7 +266,7 @@ export class Host implements ActorHost {
         let isLast = false;
         const outcome = await this.#machinelessStep(address, (stored) => {
           // What an actor of an earlier version has stored follows from its migration alone.
-          const migration = this.#dependencies.isShared ? migrationOf(definition, stored, now) : undefined;
+          const migration = this.#dependencies.mayBeOld ? migrationOf(definition, stored, now) : undefined;
           isLast = migration === undefined;
           return migration ?? endingStep(definition, stored, { now });
         });
@@ -360,7 +362,7 @@ export class Host implements ActorHost {
         return early;
       }
       const now = this.#dependencies.clock.now();
-      const migration = this.#dependencies.isShared ? migrationOf(definition, stored, now) : undefined;
+      const migration = this.#dependencies.mayBeOld ? migrationOf(definition, stored, now) : undefined;
       if (migration !== undefined) {
         await this.#commit(key, migration);
         continue;

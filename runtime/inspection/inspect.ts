@@ -3,6 +3,7 @@
  * while unused.
  */
 import type { ActorHost, KindTraffic } from '../host/actor-host.ts';
+import type { Actor } from '../model/actor.ts';
 import type { ActorDefinition } from '../model/definition.ts';
 import { stateNames } from '../model/machine-shape.ts';
 import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from '../model/ports.ts';
@@ -122,6 +123,11 @@ export class Inspector {
         ...sumReports(reports.map(({ traffic }) => traffic[kind])),
       };
     });
+  }
+
+  /** Returns the definition of a kind, for calls that name it by a text; undefined for an unknown kind. */
+  definition(kind: string): Actor | undefined {
+    return this.definitions.get(kind);
   }
 
   /** Lists the states of actors of this kind; undefined for an unknown kind. */

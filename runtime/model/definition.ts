@@ -195,7 +195,7 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
   /**
    * Time limit of one attempt, milliseconds. Then its signal is aborted, and a second later it is abandoned: the
    * attempt has failed (`effect.time-limit`, retryable), and its outcome, should it still come, is not used.
-   * @default `RuntimeOptions.effectTimeLimitMs`
+   * @default that of the runtime
    */
   readonly timeLimitMs?: Millis;
   /**
@@ -203,7 +203,7 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
    * (`effect.no-heartbeat`). @default none
    */
   readonly heartbeatMs?: Millis;
-  /** @default none: the effects share the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
+  /** @default none: the effects share the slots of the runtime (`effects.atOnce`) */
   readonly partitioning?: EffectPartitioning<Effect>;
   /**
    * Returns false when nobody needs the effect at this moment: the step is then stored without it. Asked where the

@@ -94,21 +94,18 @@ export async function migrateStore(
   {
     log,
     now,
-    version = '',
   }: {
     readonly log: Pick<Log, 'info'>;
     /** Time at which new deadlines begin. */
     readonly now: Millis;
-    /** Version of this program, as the nodes of the store know it. */
-    readonly version?: string | undefined;
   },
 ): Promise<{
   readonly migrated: number;
   /** Actors of the newest version that got a deadline. */
   readonly rearmed: number;
 }> {
-  const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
-  const areMixed = others.some(({ info }) => versionOf(info) !== version);
+  const nodes = (await store.nodes?.list()) ?? [];
+  const areMixed = new Set(nodes.map(({ info }) => versionOf(info))).size > 1;
   const stored = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
   const newest = new Map(definitions.map((definition) => [definition.kind, definition.version]));
   // Actors that a newer version has written are left to the nodes of that version.
@@ -151,11 +148,13 @@ export async function migrateStore(
 /**
  * Refuses stored effects without a handler, which would be tried for ever. While nodes of another version run, these may
  * have the handlers. Reads all pending effects.
+ * @param dormant kinds whose effects wait
  * @throws {Fatal} `store.no-path`, with a line for each name
  */
 export async function assertHandlers(
   store: ActorStore,
-  handlers: { readonly [name: string]: unknown },
+  handlers: object,
+  dormant: ReadonlySet<string>,
 ): Promise<void> {
   const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
   if (others.length > 0) return;
@@ -164,7 +163,7 @@ export async function assertHandlers(
   for (;;) {
     const page = await store.effects({ limit: BATCH, ...(after !== undefined && { after }) });
     for (const { effect, actor } of page) {
-      if (effect.do === SEND_EFFECT || handlers[effect.do] !== undefined) continue;
+      if (effect.do === SEND_EFFECT || effect.do in handlers || dormant.has(actor.kind)) continue;
       const orphan = orphans.get(effect.do) ?? { actor: `${actor.kind}/${actor.id}`, count: 0 };
       orphan.count += 1;
       orphans.set(effect.do, orphan);

@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import {
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
   type EffectHandler,
   type Row,
   type RowQuery,
@@ -22,6 +20,7 @@ import { openPostgresCopy, openPostgresReader, openPostgresStore } from '@sealwr
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
+import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, type Pooler, startCluster, startPooler } from '../postgres/cluster.ts';

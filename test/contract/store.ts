@@ -1,6 +1,6 @@
 /** The contract of `ActorStore`, and promises of the runtime about what a store keeps, run against every implementation. */
 import { generateKeyPairSync } from 'node:crypto';
-import { type ActorDefinition, type ActorStore, migrateStore, type Step } from '@sealwright/runtime';
+import type { ActorDefinition, ActorStore, Step } from '@sealwright/runtime';
 import { createCheckpointSigner, HistorySealer } from '@sealwright/runtime/history';
 import {
   SimulatedClock,
@@ -9,6 +9,7 @@ import {
 } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';
+import { migrateStore } from '#runtime/step/migrate.js';
 import {
   createTestRuntime,
   gate,

@@ -1,17 +1,12 @@
 /** A rolling upgrade: nodes of two versions of the program work on one database. */
 
 import { readFileSync } from 'node:fs';
-import {
-  type ActorDefinition,
-  type BuiltRuntime,
-  buildRuntime,
-  migrateStore,
-  systemClock,
-  systemIds,
-} from '@sealwright/runtime';
+import { type ActorDefinition, systemClock, systemIds } from '@sealwright/runtime';
 import { finishUpgrade, openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
+import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
+import { migrateStore } from '#runtime/step/migrate.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { startCluster } from './cluster.ts';
@@ -86,7 +81,6 @@ async function startNode(
   const { migrated } = await migrateStore(store, [definition], {
     log: SILENT,
     now: systemClock.now(),
-    version,
   });
   const clock = store.nodes?.clock ?? systemClock;
   const runtime = buildRuntime({

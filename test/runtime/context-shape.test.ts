@@ -1,8 +1,9 @@
 /** Contexts of many members stay objects that are quick to copy; V8 itself is asked. */
 import { setFlagsFromString } from 'node:v8';
-import { type ActorDefinition, firstStep, nextStep, type StoredActor } from '@sealwright/runtime';
+import type { ActorDefinition, StoredActor } from '@sealwright/runtime';
 import test from 'ava';
 import { assign, setup } from 'xstate';
+import { firstStep, nextStep } from '#runtime/step/step.js';
 
 setFlagsFromString('--allow-natives-syntax');
 const isFast = new Function('object', 'return %HasFastProperties(object)') as (object: unknown) => boolean;

@@ -8,8 +8,9 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { buildRuntime } from '#runtime/runtime.js';
 import { reached } from '../project/waiting.ts';
 import { counting } from './shards/counting-module.ts';
 

@@ -1,14 +1,7 @@
 /** The tamper-evident history: hash chains, checkpoints, proofs, and what an offline edit of the store leads to. */
 
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import {
-  type ActorAddress,
-  type ActorDefinition,
-  type ActorStore,
-  firstStep,
-  nextStep,
-  type StoredActor,
-} from '@sealwright/runtime';
+import type { ActorAddress, ActorDefinition, ActorStore, StoredActor } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import {
   CHECKPOINTS_VIEW,
@@ -27,6 +20,7 @@ import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { type HistoryLeaf, parseLeaf } from '#runtime/history/checkpoint.js';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
+import { firstStep, nextStep } from '#runtime/step/step.js';
 import { type Key, partsOf, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { reached } from '../project/waiting.ts';
 import { folderFor } from './folder.ts';

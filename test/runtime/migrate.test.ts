@@ -3,20 +3,15 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import {
-  type ActorDefinition,
-  type ActorStore,
-  buildRuntime,
-  migrateStore,
-  systemClock,
-  systemIds,
-} from '@sealwright/runtime';
+import { type ActorDefinition, type ActorStore, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
 import { stateNames } from '#runtime/model/machine-shape.js';
+import { buildRuntime } from '#runtime/runtime.js';
 import { deadlinesOf } from '#runtime/step/derive.js';
+import { migrateStore } from '#runtime/step/migrate.js';
 import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../actors/portal/registry.ts';
 import { smallDisk } from '../service/small-disk.ts';

@@ -1,18 +1,12 @@
 /** The small parts: clocks, ids, fault points, mailboxes, pauses, restart windows. */
 
-import {
-  declaredFaultPoints,
-  declareFaultPoints,
-  Faults,
-  RUNTIME_FAULT_POINTS,
-  systemClock,
-  systemIds,
-} from '@sealwright/runtime';
-import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import { declareFaultPoints, Faults, systemClock, systemIds } from '@sealwright/runtime';
+import { RUNTIME_FAULT_POINTS, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Mailboxes } from '#runtime/host/mailboxes.js';
 import { Supervisor } from '#runtime/host/supervisor.js';
 import { effectPause } from '#runtime/model/backoff.js';
+import { declaredFaultPoints } from '#runtime/model/faults.js';
 
 const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

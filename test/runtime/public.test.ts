@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
+  ActorCalls,
   type Clock,
   type CreateOptions,
   createRuntime,
@@ -1164,6 +1165,9 @@ test('numbers outside of their bounds are refused before the store is opened', a
     [{ deadLetters: { atMost: 0 } }, '`deadLetters.atMost` is 0, not a whole number of at least 1.'],
     [{ store: './data' as never }, '`store` is none: give `lmdb(folder)`, `postgres(url)` or `memory()`.'],
     [{ actors: [undefined as never] }, '`actors` is no list of what `defineActor` returns.'],
+    [{ handlers: {} as never }, '`handlers` is no list of what `handledBy` of effects returns.'],
+    [{ dormant: {} as never }, '`dormant` is no list of what `defineActor` returns.'],
+    [{ start: 'no' as never }, '`start` is no, not now, later or never.'],
     [{ deadLetters: { forMs: 1.5 } }, '`deadLetters.forMs` is 1.5, not a whole number of at least 1.'],
   ];
   for (const [options, message] of refused)
@@ -1634,4 +1638,141 @@ test('two declarations of one name with other partitions refuse the start', asyn
   });
   const handlers = [other.handledBy({ run: async ({ times }) => ({ type: 'RUNG', times }) })];
   await t.throwsAsync(testRuntime([doorbell], { handlers }), { code: 'effect.name-twice' });
+});
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+const rung = (times: number[] = []) =>
+  ring.handledBy({
+    async run(input) {
+      times.push(input.times);
+      return { type: 'RUNG', times: input.times };
+    },
+  });
+
+/** The doorbell of the next release. */
+const newer = defineActor('doorbell', {
+  version: 2,
+  effects: [ring],
+  migrations: { 1: { migrate: (actor) => actor } },
+  machine: doorbell.machine,
+});
+
+test('calls that services are built on reject before the runtime is created, and go on while it stops', async (t) => {
+  const calls = new ActorCalls();
+  await t.throwsAsync(calls.read(doorbell, 'd1'), { code: 'runtime.not-created' });
+  const runtime = await createRuntime({ store: memory(), actors: [doorbell], handlers: [rung()], calls });
+  t.true((await calls.create(doorbell, 'd1')).accepted);
+  let end = () => {};
+  const requests = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stopped = runtime.stop({ requests });
+  t.like(await calls.read(doorbell, 'd1'), { state: 'quiet' });
+  t.true((await runtime.create(doorbell, 'd2')).accepted, 'a request is still served');
+  end();
+  await requests;
+  await nextTurns();
+  await t.throwsAsync(runtime.create(doorbell, 'd3'), { code: 'runtime.stopping' });
+  await stopped;
+});
+
+test('an opened store is closed by its owner alone, also when the runtime cannot start', async (t) => {
+  let closed = 0;
+  class OwnStore extends MemoryStore {
+    override async close() {
+      closed += 1;
+    }
+  }
+  const store = new OwnStore();
+  const runtime = await createRuntime({ store, actors: [order, bank], log: QUIET });
+  await runtime.create(order, 'o1', { amount: 1 });
+  await runtime.stop();
+  await t.throwsAsync(createRuntime({ store, actors: [bank], log: QUIET }), { code: 'store.no-path' });
+  t.is(closed, 0);
+  t.like(await store.load({ kind: 'order', id: 'o1' }), { revision: 1 });
+});
+
+test('a runtime that starts later takes messages meanwhile, and then runs what they asked for', async (t) => {
+  const times: number[] = [];
+  const kit = await testRuntime([doorbell], { handlers: [rung(times)], start: 'later' });
+  const { runtime } = kit;
+  await runtime.create(doorbell, 'd1');
+  await runtime.send(doorbell, 'd1', { type: 'PRESS' });
+  await kit.advance(60_000);
+  t.deepEqual(times, []);
+  runtime.start();
+  await kit.advance(1000);
+  t.deepEqual(times, [3]);
+  t.like(await runtime.read(doorbell, 'd1'), { state: 'quiet' });
+});
+
+test('a tool beside the program sends messages to some of its actors: effects, migrations and other kinds wait', async (t) => {
+  const store = new MemoryStore();
+  const program = [order, bank, doorbell];
+  const first = await createRuntime({ store, actors: program, handlers: [rung()], log: QUIET });
+  await first.create(order, 'o1', { amount: 1 });
+  await first.create(doorbell, 'd1');
+  await first.stop();
+
+  const committed: number[] = [];
+  const tool = await createRuntime({
+    store,
+    actors: [newer],
+    start: 'never',
+    log: QUIET,
+    onCommitted: ({ actor }) => committed.push(actor.version),
+  });
+  t.is(tool.migrated, 0);
+  t.like(await store.load({ kind: 'doorbell', id: 'd1' }), { version: 1 });
+  t.true((await tool.send(newer, 'd1', { type: 'PRESS' })).accepted);
+  t.deepEqual(committed, [2, 2], 'the migration and the message');
+  t.throws(() => tool.start(), { code: 'runtime.options' });
+  const [asked] = await store.pendingEffects({ kind: 'doorbell', id: 'd1' });
+  t.like(asked, { partition: 'ring/3' });
+  await tool.stop();
+
+  const times: number[] = [];
+  const handlers = [rung(times)];
+  const second = await createRuntime({ store, actors: [order, bank, newer], handlers, log: QUIET });
+  await second.waitFor(newer, 'd1', ({ state }) => state === 'quiet');
+  t.deepEqual(times, [3]);
+  await second.stop();
+});
+
+test('actors of a part that is switched off are migrated and wait, and are refused where they are not named', async (t) => {
+  const store = new MemoryStore();
+  const first = await createRuntime({
+    store,
+    actors: [order, doorbell],
+    handlers: [rung()],
+    start: 'later',
+    log: QUIET,
+  });
+  await first.create(doorbell, 'd1');
+  await first.send(doorbell, 'd1', { type: 'PRESS' });
+  await first.stop();
+  const refused = await t.throwsAsync(createRuntime({ store, actors: [order], log: QUIET }), {
+    code: 'store.no-path',
+  });
+  t.regex(refused?.message ?? '', /"ring": 1, the first of doorbell\/d1/);
+  const without = await createRuntime({ store, actors: [order], dormant: [newer], log: QUIET });
+  t.is(without.migrated, 1);
+  t.like(await store.load({ kind: 'doorbell', id: 'd1' }), { version: 2, state: 'ringing' });
+  await t.throwsAsync(without.read(doorbell, 'd1'), { code: 'actor.unknown-kind' });
+  await without.stop();
+  t.is((await store.pendingEffects({ kind: 'doorbell', id: 'd1' })).length, 1);
+});
+
+test('a dry run with the handlers of the program names a declared effect that has none', async (t) => {
+  const store = new MemoryStore();
+  const options = { store, actors: [doorbell], handlers: [rung()], log: QUIET };
+  const runtime = await createRuntime({ ...options, start: 'later' });
+  await runtime.create(doorbell, 'd1');
+  await runtime.send(doorbell, 'd1', { type: 'PRESS' });
+  await runtime.stop();
+  const codes = async (handlers?: readonly ReturnType<typeof rung>[]) =>
+    (await check(store, [doorbell], { ...(handlers && { handlers }) })).findings.map(({ code }) => code);
+  t.deepEqual(await codes(), []);
+  t.deepEqual(await codes([rung()]), []);
+  t.deepEqual(await codes([]), ['effect.no-handler']);
 });

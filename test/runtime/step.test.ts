@@ -3,7 +3,6 @@
  * actors would behave differently: read its change log before touching the test.
  */
 
-import { assertStorable, firstStep, nextStep } from '@sealwright/runtime';
 import { declareEffect, dropEffects, note } from '@sealwright/runtime/actions';
 import { lineHash } from '@sealwright/runtime/history';
 import test from 'ava';
@@ -21,7 +20,9 @@ import {
   stateIn,
 } from 'xstate';
 import type { ActorDefinition } from '#runtime/model/definition.js';
+import { assertStorable } from '#runtime/model/machine-shape.js';
 import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '#runtime/model/ports.js';
+import { firstStep, nextStep } from '#runtime/step/step.js';
 import { stepOfText, stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 import { anyEffect } from './any-effect.ts';
 

@@ -3,17 +3,15 @@
 import {
   type ActorDefinition,
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
   type EffectHandler,
   Faults,
   type Log,
-  type RuntimeOptions,
   type Step,
 } from '@sealwright/runtime';
 import { dropEffects, note } from '@sealwright/runtime/actions';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
+import { type BuiltRuntime, buildRuntime, type RuntimeOptions } from '#runtime/runtime.js';
 import { reached } from '../project/waiting.ts';
 import { anyEffect } from './any-effect.ts';
 

@@ -1,4 +1,4 @@
-import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime';
+import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
 import { NODES } from '../postgres/test-store.ts';

@@ -33,7 +33,7 @@ interface Content {
  * @param documents they know `MOVE` and `DELETE`
  */
 export function emptyFolderHandler(
-  runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'faults'>,
+  services: Pick<ServiceRuntime, 'store' | 'faults'>,
   documentsIn: (
     store: Pick<ActorStore, 'rows'>,
     organization: OrganizationId,
@@ -43,8 +43,8 @@ export function emptyFolderHandler(
   documents: Actor,
 ) {
   return emptyFolder.handledBy({
-    async run({ organizationId, ...removal }, { actor, signal }) {
-      const { actors, store, faults } = runtime;
+    async run({ organizationId, ...removal }, { actor, signal, runtime: actors }) {
+      const { store, faults } = services;
       const folder = actor.id as FolderId;
       const destination = await openDestination(actors, organizationId, removal);
       const content: readonly Content[] = [

@@ -7,8 +7,8 @@
 import {
   type ActorStore,
   accepted,
-  buildRuntime,
   type Clock,
+  createRuntime,
   type EventOf,
   type Ids,
   type Log,
@@ -53,16 +53,16 @@ import { secretDigest } from './tenants.ts';
 import { emailName, PORTAL_USER, UserDirectory } from './users.ts';
 
 /**
- * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
- * pending work of others waits for the next start.
+ * Administration of a stopped service's store, for the command line: with the actors of organizations and users only;
+ * pending work waits for the next start.
  */
-export function administrationOf(parts: {
+export async function administrationOf(parts: {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly onCommitted: (step: Step) => void;
-}): {
+}): Promise<{
   readonly administration: Administration;
   /** Removes the second factor of a user. False: there is none. */
   resetFactor(organization: OrganizationId, email: string): Promise<boolean>;
@@ -76,19 +76,25 @@ export function administrationOf(parts: {
     email: string,
     portal: { readonly secret: Buffer; readonly publicUrl: string },
   ): Promise<string | undefined>;
-} {
-  const definitions = [ORGANIZATION, PORTAL_USER];
+  stop(): Promise<void>;
+}> {
   const lists = new RowLists(parts.store);
   const onCommitted = (step: Step) => {
     lists.observe(step);
     parts.onCommitted(step);
   };
-  const { actors, store } = buildRuntime({ ...parts, onCommitted, definitions, handlers: {} });
-  const { clock, ids } = parts;
+  const actors = await createRuntime({
+    ...parts,
+    actors: [ORGANIZATION, PORTAL_USER],
+    start: 'never',
+    onCommitted,
+  });
+  const { store, clock, ids } = parts;
   const users = new UserDirectory({ actors, store, clock, ids }, lists);
   return {
     administration: new Administration({ actors, store, clock, ids }, lists),
     users,
+    stop: () => actors.stop(),
     async resetFactor(organization, email) {
       const holder = await store.holder(emailName(email));
       const member = holder && (await users.member(organization, holder.id));

@@ -1,5 +1,5 @@
 /** Pages of system events. */
-import { buildRuntime, Faults, type RowQuery } from '@sealwright/runtime';
+import { createRuntime, Faults, type RowQuery } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { EventLog } from '../../../actors/batch/job-records/events.ts';
@@ -11,7 +11,7 @@ test('a late page of the events of one kind reads the rows of the page', async (
   const clock = new SimulatedClock(1_000);
   const kind = definitions.filter((one) => one.kind === 'system-event');
   const parts = { store, clock, ids: seededIds(3), log: SILENT, faults: new Faults() };
-  const { actors } = buildRuntime({ ...parts, definitions: kind, handlers: {} });
+  const actors = await createRuntime({ ...parts, actors: kind, start: 'never' });
   let read = 0;
   const counting = {
     counters: (prefix: string) => store.counters(prefix),

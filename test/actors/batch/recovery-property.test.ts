@@ -6,7 +6,14 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '@sealwright/runtime';
+import {
+  createRuntime,
+  type EffectHandler,
+  Fatal,
+  type HandledEffect,
+  Retryable,
+  systemClock,
+} from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
@@ -27,6 +34,7 @@ import {
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
 import { roundsOf } from '../../project/rounds.ts';
 import { reached } from '../../project/waiting.ts';
+import { handlersByName } from '../../runtime/any-effect.ts';
 import { dice } from '../../service/soak/dice.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
@@ -56,7 +64,7 @@ interface Fate {
 }
 
 /** Handlers that take each job as far as its fate says and are then cut off, as by a crash. */
-function handlersFor(fates: ReadonlyMap<string, Fate>): Readonly<Record<string, EffectHandler>> {
+function handlersFor(fates: ReadonlyMap<string, Fate>): readonly HandledEffect<unknown>[] {
   const never = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => {
       // One signal for all that is cut off together.
@@ -72,7 +80,7 @@ function handlersFor(fates: ReadonlyMap<string, Fate>): Readonly<Record<string, 
     },
     failed: (_, { code, message }) => ({ type: 'FAIL', code, message }),
   });
-  return {
+  const table: { readonly [name: string]: EffectHandler } = {
     sign: doing(({ way, input, signed }) => {
       if (way === 'Failed') throw new Fatal('pdf.malformed', 'It is none.');
       return way === 'Processing' ? undefined : { type: 'SIGNED', input, signed };
@@ -81,10 +89,12 @@ function handlersFor(fates: ReadonlyMap<string, Fate>): Readonly<Record<string, 
     release: doing(({ way, outputFileName }) =>
       way === 'Completed' ? { type: 'RELEASED', outputFileName } : undefined,
     ),
-    ...Object.fromEntries(
-      ['tidy', 'quarantine', 'cancelRemote', 'recordEvent'].map((name) => [name, doing(() => undefined)]),
-    ),
   };
+  return handlersByName(
+    definitions,
+    table,
+    doing(() => undefined),
+  );
 }
 
 /** Fills store and disk with what some crash could have left; returns the jobs and what lies in orphaned folders. */
@@ -96,19 +106,16 @@ async function wreckage(layout: StorageLayout, seed: number) {
   const store = openLmdbStore({ folder: layout.db });
   /** Way in which each job is to be found; what it asks for beyond that is never done. */
   const fates = new Map<string, Fate>();
-  const handlers = handlersFor(fates);
-  const runtime = buildRuntime({
+  const runtime = await createRuntime({
     store,
-    clock: systemClock,
+    actors: definitions,
+    handlers: handlersFor(fates),
     ids,
     log: LOG,
-    definitions,
-    handlers,
-    options: { effectsInFlight: 1_000 },
+    deadLetters: false,
+    effects: { atOnce: 1_000 },
   });
-  const { actors } = runtime;
-  runtime.start();
-  const maker = new JobFactory({ actors, ids }, new OrderNumbers(systemClock, 0));
+  const maker = new JobFactory({ actors: runtime, ids }, new OrderNumbers(systemClock, 0));
   const made: Made[] = [];
   for (let index = 0; index < JOBS; index += 1) {
     const way = chance.pick(WAYS) ?? 'Queued';
@@ -131,10 +138,10 @@ async function wreckage(layout: StorageLayout, seed: number) {
     const digest = { sha256: sha256(content), length: content.length };
     const input = { ...digest, mtimeMs: 1, inode: '1:1', readAt: 10_000 };
     fates.set(id, { way, input, signed: digest, outputFileName: `${index}.signed.txt` });
-    if (way === 'Canceled') await actors.send(JOB, id, { type: 'CANCEL', reason: null });
+    if (way === 'Canceled') await runtime.send(JOB, id, { type: 'CANCEL', reason: null });
     else if (way !== 'Queued')
-      await actors.send(JOB, id, { type: way === 'AwaitingSigner' ? 'CLAIM_REMOTE' : 'CLAIM' });
-    await reached(async () => (await actors.read(JOB, id))?.state === way);
+      await runtime.send(JOB, id, { type: way === 'AwaitingSigner' ? 'CLAIM_REMOTE' : 'CLAIM' });
+    await reached(async () => (await runtime.read(JOB, id))?.state === way);
     // An upload may not have its final name yet; only that of a completed job may be gone.
     const gone = way === 'Completed' && chance.percent(50);
     // Staging gives an upload its final name, if it has none by then.
@@ -177,7 +184,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
       uploadName(join(layout.input, `${ids.uuid()}.pdf`)),
       'of a client that never got an answer',
     );
-  await runtime.stop(0);
+  await runtime.stop({ graceMs: 0 });
   await store.close();
   return { made, orphans, strays };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import {
   type ActorCalls,
   type ActorStore,
-  buildRuntime,
+  createRuntime,
   Faults,
   Retryable,
   systemClock,
@@ -17,6 +17,7 @@ import test from 'ava';
 import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
 import { JobObjects } from '../../../actors/batch/objects/job-objects.ts';
 import { recover } from '../../../actors/batch/recovery.ts';
+import { definitions } from '../../../actors/batch/registry.ts';
 import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import { reached } from '../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
@@ -87,15 +88,7 @@ function forgetful(store: ActorStore): ActorStore {
 }
 
 function runtimeOn(store: ActorStore) {
-  return buildRuntime({
-    store,
-    clock: systemClock,
-    ids: systemIds,
-    log: SILENT,
-    faults: new Faults(),
-    definitions: [],
-    handlers: {},
-  });
+  return createRuntime({ store, actors: definitions, start: 'never', log: SILENT });
 }
 
 /** The real store; of the other nodes, recovery only asks for their number. */
@@ -111,10 +104,16 @@ function withNodes(store: ActorStore, count: number): ActorStore {
 
 test('a node with a disk of its own puts aside the folder of a failed job that another one cleans up', async (t) => {
   const { store, layout } = await batchFixture(t, { start: false, watch: false });
-  const runtime = runtimeOn(store);
   const objects = new JobObjects(
     new FolderObjects(layout.output),
-    { ...runtime, store, clock: systemClock, ids: systemIds, log: SILENT, faults: new Faults() },
+    {
+      actors: await runtimeOn(store),
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      log: SILENT,
+      faults: new Faults(),
+    },
     layout,
   );
   const name = randomUUID();
@@ -142,7 +141,7 @@ test('an upload that another node may be receiving survives the start of a node'
   const upload = uploadName(join(layout.input, `${randomUUID()}.txt`));
   const counts = new JobCounts({});
   const log = SILENT;
-  const { actors } = runtimeOn(store);
+  const actors = await runtimeOn(store);
   for (const [nodes, hoursOld, dropped] of [
     [2, 0, 0],
     [1, 0, 1],

@@ -1,11 +1,17 @@
 /** An actor that asks for whatever effect it is told to ask for: what a document is to the parts that serve it. */
 
-import type { ActorDefinition } from '@sealwright/runtime';
+import { defineActor } from '@sealwright/runtime';
 import { setup } from 'xstate';
 import { anyEffect } from '../../runtime/any-effect.ts';
 
 const machine = setup({
-  types: { events: {} as { type: string; at: number; effect: { do: string } } },
+  types: {
+    events: {} as {
+      type: string;
+      at: number;
+      effect: { readonly do: string; readonly [member: string]: unknown };
+    },
+  },
   actions: { effect: anyEffect },
 }).createMachine({
   id: 'document',
@@ -20,4 +26,4 @@ const machine = setup({
   },
 });
 
-export const stubDocument: ActorDefinition = { kind: 'document', machine, version: 1 };
+export const stubDocument = defineActor('document', { machine, version: 1 });

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type ActorDefinition, buildRuntime, Retryable, systemClock, systemIds } from '@sealwright/runtime';
+import { createRuntime, defineActor, Retryable, systemClock, systemIds } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
@@ -13,7 +13,7 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
-import { anyEffect } from '../../runtime/any-effect.ts';
+import { anyEffect, handlersByName } from '../../runtime/any-effect.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, logIn, toast, visit } from '../browser.ts';
 
@@ -22,9 +22,10 @@ test.after.always(() => closeBrowser());
 const run = promisify(execFile);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
+type Place = { readonly inside: string | null; readonly combination: string };
+
 /** Doors of a house: a ring fails and is tried again, a jam stops the actor, an open door shuts after a time. */
-const door: ActorDefinition = {
-  kind: 'door',
+const door = defineActor('door', {
   version: 1,
   secrets: ['combination'],
   parent: ({ context }) =>
@@ -32,14 +33,14 @@ const door: ActorDefinition = {
   children: async ({ id }) =>
     id === 'front' ? ['stuck', 'given-up'].map((one) => ({ kind: 'door', id: one })) : [],
   machine: setupMachine({
-    types: { context: {} as { inside: string | null; combination: string } },
+    types: {} as { context: Place; input: Place; events: { type: 'OPEN' | 'SHUT' | 'RING' | 'JAM' } },
     actions: {
       effect: anyEffect,
       note,
     },
   }).createMachine({
     id: 'door',
-    context: ({ input }) => input as { inside: string | null; combination: string },
+    context: ({ input }) => input,
     initial: 'Shut',
     states: {
       Shut: {
@@ -56,7 +57,7 @@ const door: ActorDefinition = {
       Open: { on: { SHUT: 'Shut' }, after: { 3600000: 'Shut' } },
     },
   }),
-};
+});
 
 interface Doors {
   readonly url: string;
@@ -68,42 +69,42 @@ interface Doors {
 async function startDoors(t: ExecutionContext): Promise<Doors> {
   const { layout } = await batchFixture(t, { start: false, watch: false });
   const store = openLmdbStore({ folder: join(layout.input, 'doors') });
-  const runtime = buildRuntime({
+  const runtime = await createRuntime({
     store,
-    clock: systemClock,
-    ids: systemIds,
     log,
-    definitions: [door],
-    handlers: {
+    actors: [door],
+    handlers: handlersByName([], {
       ring: {
         after: 'visible',
         run: async () => {
           throw new Retryable('bell.broken', 'The bell is broken.', 3_600_000);
         },
       },
-    },
-    options: { restarts: { restarts: 0 } },
+    }),
+    restarts: { restarts: 0 },
     onCommitted: () => inspection.changes.observe(),
   });
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const pool = new SigningPool({ threads: 1, clock: systemClock, log, setup });
   const events: string[] = [];
-  const inspection = new InspectionService({ clock: systemClock, ids: systemIds }, runtime, pool, {
-    record: async ({ message }) => void events.push(message),
-  });
-  runtime.start();
+  const inspection = new InspectionService(
+    { actors: runtime, store, clock: systemClock, ids: systemIds },
+    runtime,
+    pool,
+    { record: async ({ message }) => void events.push(message) },
+  );
   const { url } = await startServer(t, {}, systemClock, { inspection });
   t.teardown(async () => {
     await runtime.stop();
     await store.close();
     await pool.close();
   });
-  const send = (id: string, type: string) => runtime.system.send({ kind: 'door', id }, { type });
+  const send = (id: string, type: 'OPEN' | 'RING' | 'JAM') => runtime.send(door, id, { type });
   for (const id of ['old', 'front', 'stuck', 'given-up'])
-    await runtime.system.create(
-      { kind: 'door', id },
-      { inside: id === 'stuck' || id === 'given-up' ? 'front' : null, combination: '1234' },
-    );
+    await runtime.create(door, id, {
+      inside: id === 'stuck' || id === 'given-up' ? 'front' : null,
+      combination: '1234',
+    });
   await send('old', 'OPEN');
   await send('front', 'OPEN');
   await send('stuck', 'RING');

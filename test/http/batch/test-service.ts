@@ -9,11 +9,10 @@ import { join } from 'node:path';
 import {
   ActorCalls,
   accepted,
-  buildRuntime,
   type Calls,
   type Clock,
+  createRuntime,
   Faults,
-  handlersOf,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
@@ -142,10 +141,13 @@ export async function openTestService(
     common,
     poolOf(layout),
   );
-  const runtime = buildRuntime({
+  const runtime = await createRuntime({
     ...common,
-    definitions: plan.definitions,
-    handlers: handlersOf(plan.definitions, plan.handlers),
+    actors: plan.definitions,
+    handlers: plan.handlers,
+    calls: actors,
+    start: 'later',
+    deadLetters: false,
     onCommitted: (step, isOwn) => {
       opened?.inspection.changes.observe();
       plan.observe(step, isOwn);
@@ -216,7 +218,7 @@ export async function openTestService(
     },
     async remove() {
       await batch.drain(0);
-      await runtime.stop(0);
+      await runtime.stop({ graceMs: 0 });
       if (given === undefined) await store.close();
       await rm(folder, { recursive: true, force: true });
     },

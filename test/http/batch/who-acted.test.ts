@@ -176,7 +176,7 @@ async function portalFor(t: ExecutionContext, operation: string, written: Journa
     const send = async () => {
       throw new MailFailure('mail.unreachable', 'The relay is away.', isPermanent);
     };
-    const { mails, ask, reach } = startMailSystem(t, {
+    const { mails, ask, reach } = await startMailSystem(t, {
       mailer: { send, close() {} },
       store: storeWith(written),
     });
@@ -194,7 +194,7 @@ async function portalFor(t: ExecutionContext, operation: string, written: Journa
   const find = async () => (await webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
   await until(async () => (await find())?.attempts.length === 1);
   const administration = new Administration(
-    { actors: runtime.actors, store, clock, ids: systemIds },
+    { actors: runtime, store, clock, ids: systemIds },
     new RowLists(store),
   );
   const portalWebhooks = new OperatorDeliveries(store, webhooks, administration);

@@ -18,10 +18,11 @@ const SETTINGS = {
   cookieName: 'c',
 };
 
+const ended = await memoryEndedSessions(new SimulatedClock());
+
 function authenticator(settings: Partial<typeof SETTINGS> = {}) {
   const clock = new SimulatedClock();
   const ring = openSessionKeyRing(memorySessionKeys(), { clock, ids: systemIds, log: recorder([]) });
-  const ended = memoryEndedSessions(clock);
   const all = { ...SETTINGS, ...settings };
   return createAuthenticator(
     all,

@@ -1,22 +1,20 @@
 /** Ended sessions in a store in memory. */
-import { ActorCalls, buildRuntime, type Clock } from '@sealwright/runtime';
+import { ActorCalls, type Clock, createRuntime } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
-import { systemIds } from '#runtime/model/ids.js';
 import { ENDED_SESSION, EndedSessions } from '../../../actors/batch/access/ended-sessions.ts';
 import { recorder } from '../harness.ts';
 
-export function memoryEndedSessions(clock: Clock): EndedSessions {
+export async function memoryEndedSessions(clock: Clock): Promise<EndedSessions> {
   const store = new MemoryStore();
-  const actors = new ActorCalls();
-  const ended = new EndedSessions({ actors, store, clock });
-  buildRuntime({
-    actors,
+  const calls = new ActorCalls();
+  const ended = new EndedSessions({ actors: calls, store, clock });
+  await createRuntime({
     store,
+    actors: [ENDED_SESSION],
+    calls,
+    start: 'never',
     clock,
-    ids: systemIds,
     log: recorder([]),
-    handlers: {},
-    definitions: [ENDED_SESSION],
     onCommitted: (step) => ended.observe(step),
   });
   return ended;

@@ -14,9 +14,9 @@ import { memoryEndedSessions } from './ended-sessions.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
+async function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
   const lines: LogLine[] = [];
-  const ended = memoryEndedSessions(clock);
+  const ended = await memoryEndedSessions(clock);
   const open = (apiKey = 'key', hours = 8, personHours = 12) => {
     const ring = openSessionKeyRing(store, { clock, ids: systemIds, log: recorder(lines) });
     const lifetime = hours * HOUR;
@@ -35,8 +35,8 @@ function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = ne
   return { store, clock, lines, open, kept };
 }
 
-test('a session survives a restart of the process, and a shorter configured lifetime shortens it', (t) => {
-  const { clock, open } = sessionFixture();
+test('a session survives a restart of the process, and a shorter configured lifetime shortens it', async (t) => {
+  const { clock, open } = await sessionFixture();
   const token = open().issue('operator');
   t.like(open().read(token), { operator: 'operator', worn: false });
   clock.advance(5 * HOUR);
@@ -44,8 +44,8 @@ test('a session survives a restart of the process, and a shorter configured life
   t.is(open('key', 5).read(token), undefined);
 });
 
-test('the session of a person has a role, and ends at a time that renewing does not move', (t) => {
-  const { clock, open } = sessionFixture();
+test('the session of a person has a role, and ends at a time that renewing does not move', async (t) => {
+  const { clock, open } = await sessionFixture();
   const person = { role: 'viewer', key: 'k', since: clock.now() } as const;
   let token = open().issue('ana@example.com', undefined, person);
   const first = open().read(token);
@@ -68,7 +68,7 @@ test('the session of a person has a role, and ends at a time that renewing does 
 });
 
 test('the sessions of a person, or of a session at the provider, end at once; later ones and those of others stay', async (t) => {
-  const { clock, open } = sessionFixture();
+  const { clock, open } = await sessionFixture();
   const begin = (key: string, sessionKey?: string) =>
     open().issue('ana', undefined, {
       role: 'operator',
@@ -101,27 +101,27 @@ test('the sessions of a person, or of a session at the provider, end at once; la
   );
 });
 
-test('a session ends with the API key that started it', (t) => {
-  const { open } = sessionFixture();
+test('a session ends with the API key that started it', async (t) => {
+  const { open } = await sessionFixture();
   const token = open('one').issue('operator');
   t.is(open('two').read(token), undefined);
   t.truthy(open('one').read(token));
 });
 
-test('sessions of one service are refused by another', (t) => {
-  const token = sessionFixture().open().issue('operator');
-  t.is(sessionFixture().open().read(token), undefined);
+test('sessions of one service are refused by another', async (t) => {
+  const token = (await sessionFixture()).open().issue('operator');
+  t.is((await sessionFixture()).open().read(token), undefined);
 });
 
-test('tokens of equal content differ, and none reveals the content', (t) => {
-  const sessions = sessionFixture().open();
+test('tokens of equal content differ, and none reveals the content', async (t) => {
+  const sessions = (await sessionFixture()).open();
   const tokens = Array.from({ length: 100 }, () => sessions.issue('operator'));
   t.is(new Set(tokens).size, 100);
   for (const token of tokens) t.false(Buffer.from(token, 'base64url').includes('operator'));
 });
 
-test('the key is rotated every 90 days, and the previous one counts until its last cookie expires', (t) => {
-  const { clock, open, kept } = sessionFixture();
+test('the key is rotated every 90 days, and the previous one counts until its last cookie expires', async (t) => {
+  const { clock, open, kept } = await sessionFixture();
   const sessions = open();
   const [first] = kept();
   clock.advance(90 * DAY - 1);
@@ -139,10 +139,10 @@ test('the key is rotated every 90 days, and the previous one counts until its la
   t.false(kept().some(({ id }) => id === first?.id));
 });
 
-test('a key that cannot be saved is not used, and saving is retried', (t) => {
+test('a key that cannot be saved is not used, and saving is retried', async (t) => {
   const memory = memorySessionKeys();
   let broken = false;
-  const { clock, open, kept, lines } = sessionFixture({
+  const { clock, open, kept, lines } = await sessionFixture({
     load: memory.load,
     save(text) {
       if (broken) throw new Error('no space left');
@@ -164,9 +164,9 @@ test('a key that cannot be saved is not used, and saving is retried', (t) => {
   t.is(kept().length, 2);
 });
 
-test('an unreadable key ring is replaced, with a warning without its content', (t) => {
+test('an unreadable key ring is replaced, with a warning without its content', async (t) => {
   for (const text of ['', 'x', '{}', '{"version":1,"keys":[]}', '{"version":1,"keys":[{"id":"secret"}]}']) {
-    const { open, lines, kept, store } = sessionFixture();
+    const { open, lines, kept, store } = await sessionFixture();
     store.save(text);
     const token = open().issue('operator');
     t.is(kept().length, 1);
@@ -179,8 +179,8 @@ test('an unreadable key ring is replaced, with a warning without its content', (
   }
 });
 
-test('the saved key ring has the documented form', (t) => {
-  const { open, kept } = sessionFixture();
+test('the saved key ring has the documented form', async (t) => {
+  const { open, kept } = await sessionFixture();
   open();
   const [key] = kept();
   t.regex(key?.id ?? '', /^[0-9a-f]{8}$/);
@@ -221,13 +221,13 @@ test('a node whose clock is behind at a rotation accepts tokens of one whose clo
   t.truthy(ring(0).find(id));
 });
 
-test('a session of an earlier version, whose keys were in a file, goes on', (t) => {
-  const { open, store, clock } = sessionFixture();
+test('a session of an earlier version, whose keys were in a file, goes on', async (t) => {
+  const { open, store, clock } = await sessionFixture();
   const token = open().issue('operator');
   const ring = deriveSessionKeyRing(Buffer.alloc(32, 7), store.load(), { clock, log: recorder([]) });
   const sessions = createSessions({
     ring,
-    ended: memoryEndedSessions(clock),
+    ended: await memoryEndedSessions(clock),
     lifetime: HOUR,
     apiKey: 'key',
     clock,

@@ -1,21 +1,17 @@
 /** Used answers of identity providers in a store in memory. */
-import { ActorCalls, buildRuntime, type Clock } from '@sealwright/runtime';
+import { type Clock, createRuntime } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
-import { systemIds } from '#runtime/model/ids.js';
 import { USED_ANSWER, UsedAnswers } from '../../../actors/batch/access/used-answers.ts';
 import { recorder } from '../harness.ts';
 
-export function memoryUsedAnswers(clock: Clock): UsedAnswers {
+export async function memoryUsedAnswers(clock: Clock): Promise<UsedAnswers> {
   const store = new MemoryStore();
-  const actors = new ActorCalls();
-  buildRuntime({
-    actors,
+  const actors = await createRuntime({
     store,
+    actors: [USED_ANSWER],
+    start: 'never',
     clock,
-    ids: systemIds,
     log: recorder([]),
-    handlers: {},
-    definitions: [USED_ANSWER],
   });
   return new UsedAnswers({ actors, clock });
 }

@@ -31,7 +31,7 @@ const BASE = 'https://sign.example';
 const CALLBACK = `${BASE}/sign-in/company/callback`;
 const CALLER = { address: '192.0.2.1', https: true, host: 'sign.example' };
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
-const PARTS = { clock: systemClock, ids: systemIds, log: LOG, used: memoryUsedAnswers(systemClock) };
+const PARTS = { clock: systemClock, ids: systemIds, log: LOG, used: await memoryUsedAnswers(systemClock) };
 const SECRET = 'a secret of the client, of 32 characters';
 
 const test = anyTest as TestFn<Parts>;

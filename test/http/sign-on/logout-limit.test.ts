@@ -32,7 +32,7 @@ test('a client sends at most 600 logout tokens a minute, and no other client is 
       ],
     },
     Buffer.alloc(32),
-    { clock, ids: systemIds, log: recorder([]), used: memoryUsedAnswers(clock) },
+    { clock, ids: systemIds, log: recorder([]), used: await memoryUsedAnswers(clock) },
   );
   const given = { signOn, publicUrl: () => 'http://localhost', localSignIn: true };
   const never = { signIn: t.fail as never, end: t.fail as never };

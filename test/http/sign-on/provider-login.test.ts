@@ -31,7 +31,7 @@ async function fixture(t: ExecutionContext, settings: Partial<HttpSettings> = {}
     domains: name === 'company' ? ['example.test'] : [],
     roles: [{ group: '*', role: 'Viewer' }],
   }));
-  const used = memoryUsedAnswers(systemClock);
+  const used = await memoryUsedAnswers(systemClock);
   const parts = { clock: systemClock, ids: systemIds, log: recorder([]), used };
   const signOn = new SignOn({ path: '/login', cookies: COOKIE, providers }, Buffer.alloc(32), parts);
   const { url, port } = await startServer(t, settings, systemClock, { signOn });

@@ -7,8 +7,9 @@
  * `cancelled <n>` of each that took it, and ends once nothing is due and a deadline armed last has fired.
  */
 import { join } from 'node:path';
-import { buildRuntime, type Clock, Faults, systemClock, systemIds } from '@sealwright/runtime';
+import { type Clock, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { buildRuntime } from '#runtime/runtime.js';
 import { deadline, fateOf, HOUR } from './deadline.ts';
 
 const [, , folder = '', mode = '', counted = '', off = ''] = process.argv;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime';
+import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { PORTAL_UPLOAD_FAULTS } from '../../../actors/portal/uploads/upload-faults.ts';
 import type { PORTAL_DOCUMENT_FAULTS } from '../../../actors/shared/document-faults.ts';

@@ -9,9 +9,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { RUNTIME_FAULT_POINTS, type RuntimeFaultPoint } from '@sealwright/runtime';
+
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { seededIds } from '@sealwright/runtime/testing';
+import { RUNTIME_FAULT_POINTS, type RuntimeFaultPoint, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import { folderFor } from '../folder.ts';
 import { EFFECT_KINDS, WORK_KINDS } from './ledger.ts';

@@ -9,7 +9,6 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import {
   type ActorAddress,
-  buildRuntime,
   type EffectAttempt,
   type EffectHandler,
   Fatal,
@@ -19,6 +18,7 @@ import {
   systemIds,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { buildRuntime } from '#runtime/runtime.js';
 import { reached } from '../../project/waiting.ts';
 import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
 import { KEY_HEADER } from './strict-receiver.ts';

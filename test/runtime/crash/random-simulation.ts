@@ -3,20 +3,12 @@
  * process that dies: nothing of the runtime goes on, what was handed to the store may be stored or not.
  */
 import { existsSync } from 'node:fs';
-import {
-  type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
-  type EffectHandler,
-  Fatal,
-  Faults,
-  Retryable,
-  RUNTIME_FAULT_POINTS,
-  type StepOutcome,
-} from '@sealwright/runtime';
+import { type ActorStore, type EffectHandler, Fatal, Faults, Retryable } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import { RUNTIME_FAULT_POINTS, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
+import type { StepOutcome } from '#runtime/model/definition.js';
+import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import { folderFor } from '../folder.ts';
 import {
   type Chart,

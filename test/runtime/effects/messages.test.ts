@@ -1,6 +1,5 @@
 import {
   type ActorStore,
-  buildRuntime,
   type Committed,
   type EffectHandler,
   Fatal,
@@ -11,6 +10,7 @@ import {
 } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { buildRuntime } from '#runtime/runtime.js';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';

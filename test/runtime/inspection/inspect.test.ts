@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActorDefinition, type ActorStore, buildRuntime, Retryable } from '@sealwright/runtime';
+import { type ActorDefinition, type ActorStore, Retryable } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
+import { buildRuntime } from '#runtime/runtime.js';
 import { anyEffect } from '../any-effect.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };

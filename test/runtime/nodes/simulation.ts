@@ -4,16 +4,11 @@
  * checked where the database runs the statements, and at the end.
  */
 
-import {
-  type ActorDefinition,
-  buildRuntime,
-  type EffectHandler,
-  type Log,
-  type StoredEffect,
-} from '@sealwright/runtime';
+import type { ActorDefinition, EffectHandler, Log, StoredEffect } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
+import { buildRuntime } from '#runtime/runtime.js';
 import type { EncodedStep } from '#runtime/store/postgres/steps-as-arrays.js';
 import { Singletons } from '../../../actors/shared/singletons.ts';
 import { anyEffect } from '../any-effect.ts';

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ActorAddress,
-  type BuiltRuntime,
-  buildRuntime,
   createRuntime,
   isRetryable,
   type Step,
-  type StepOutcome,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
@@ -16,6 +13,8 @@ import { lmdb, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { schedule, schedules, storedSchedules } from '@sealwright/runtime/schedules';
 import { type ShardOptions, shards } from '@sealwright/runtime/shards';
 import test, { type ExecutionContext } from 'ava';
+import type { StepOutcome } from '#runtime/model/definition.js';
+import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
 import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';

@@ -1,7 +1,8 @@
-import { type ActorStore, buildRuntime, type EffectHandler, Faults, Retryable } from '@sealwright/runtime';
+import { type ActorStore, type EffectHandler, Faults, Retryable } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { buildRuntime } from '#runtime/runtime.js';
 import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { settle, tally } from '../test-runtime.ts';

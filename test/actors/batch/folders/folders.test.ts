@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildRuntime, type Clock, Fatal, systemClock, systemIds } from '@sealwright/runtime';
+import { type Clock, createRuntime, Fatal, systemClock, systemIds } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Folder } from '../../../../actors/batch/folders/folders.ts';
@@ -22,13 +22,13 @@ test('a file whose path is too long counts as one failure and is not offered aga
   const path = await mkdtemp(join(tmpdir(), 'sealwright-folder-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
   const store = new MemoryStore();
-  const { actors } = buildRuntime({
+  const actors = await createRuntime({
     store,
     clock: systemClock,
     ids: systemIds,
     log: LOG,
-    definitions: definitions.filter(({ kind }) => kind === 'input-folder'),
-    handlers: {},
+    actors: definitions.filter(({ kind }) => kind === 'input-folder'),
+    start: 'never',
   });
   const taken: string[] = [];
   let heard = () => {};

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildRuntime, Faults } from '@sealwright/runtime';
+import { createRuntime } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -30,15 +30,13 @@ async function manyJobs(
   // Built while there is nothing: it learns of every job by its steps.
   await columns.page({ statuses: [], fileName: 'file' }, { offset: 0, limit: 1 });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const never = { after: 'visible' as const, run: () => new Promise<never>(() => {}) };
-  const { actors } = buildRuntime({
+  const actors = await createRuntime({
     store,
     clock,
     ids,
     log,
-    faults: new Faults(),
-    definitions,
-    handlers: { sign: never, quarantine: never, recordEvent: never },
+    actors: definitions,
+    start: 'never',
     onCommitted: (step) => {
       counts.move(step.counters);
       columns.observe(step);

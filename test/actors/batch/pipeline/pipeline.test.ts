@@ -1,11 +1,4 @@
-import {
-  buildRuntime,
-  type Committed,
-  type EffectHandler,
-  Retryable,
-  type Step,
-  type StoreNodes,
-} from '@sealwright/runtime';
+import { type Committed, createRuntime, Retryable, type Step, type StoreNodes } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
@@ -31,12 +24,6 @@ class UnwillingStore extends MemoryStore {
   }
 }
 
-const unused: EffectHandler = {
-  after: 'visible',
-  run: async () => ({ type: 'NEVER' }),
-  failed: () => ({ type: 'NEVER' }),
-};
-
 /** Lets everything that is only waiting for its turn go on. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -55,12 +42,12 @@ async function makePipeline({
   const log = { debug() {}, info() {}, warn: complain, error: complain };
   const counts = new JobCounts(await store.counters('jobs/'));
   let observe = (step: Step): void => counts.move(step.counters);
-  const { actors } = buildRuntime({
+  const actors = await createRuntime({
     store,
     clock,
     ids: seededIds(1),
     log,
-    definitions: definitions.map((one) => ({
+    actors: definitions.map((one) => ({
       ...one,
       rows: (actor: { id: string; state: string; context: unknown }) => {
         const { fileName } = (actor.context ?? {}) as Partial<JobContext>;
@@ -68,11 +55,9 @@ async function makePipeline({
         return one.rows?.(actor as never) ?? [];
       },
     })) as typeof definitions,
-    handlers: Object.fromEntries(
-      ['sign', 'release', 'quarantine', 'tidy', 'recordEvent'].map((name) => [name, unused]),
-    ),
+    start: 'never',
     onCommitted: (step) => observe(step),
-    options: { restarts: { restarts: 0 } },
+    restarts: { restarts: 0 },
   });
   const away = new Set<string>();
   const isAway = async (path: string) => away.has(path);

@@ -1,13 +1,6 @@
 /** Attempts, their pauses and what follows the last one: real actors and calls, simulated time. Source: docs/webhooks.md. */
 
-import {
-  ActorCalls,
-  type BuiltRuntime,
-  buildRuntime,
-  type EffectHandler,
-  Faults,
-  systemClock,
-} from '@sealwright/runtime';
+import { ActorCalls, createRuntime, type EffectHandler, systemClock } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { recordEventHandler } from '../../../../actors/batch/effects/record-event.ts';
@@ -15,7 +8,7 @@ import { EventLog } from '../../../../actors/batch/job-records/events.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { JobWebhooks } from '../../../../actors/batch/webhooks/job-webhooks.ts';
-import { handlerTable } from '../../../runtime/any-effect.ts';
+import { handlersByName, handlerTable } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type Receiver, startReceiver, status } from '../../portal/webhooks/receiver.ts';
 
@@ -47,29 +40,27 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
     { webhookCalled: (delivered) => calls.push(delivered) },
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
-  const others = ['sign', 'dispatch', 'release', 'tidy', 'quarantine', 'cancelRemote', 'operate'];
-  const runtime: BuiltRuntime = buildRuntime({
-    actors,
+  const events = new EventLog({ actors, store, clock, ids: seededIds(8), log: QUIET });
+  const runtime = await createRuntime({
     store,
+    actors: definitions,
+    handlers: handlersByName(
+      definitions,
+      handlerTable([...withoutTimeLimits(webhooks.handlers), recordEventHandler(events)]),
+      nothing,
+    ),
+    calls: actors,
     clock,
     ids: seededIds(7),
     log: QUIET,
-    faults: new Faults(),
-    definitions,
-    handlers: {
-      ...Object.fromEntries(others.map((name) => [name, nothing])),
-      ...withoutTimeLimits(handlerTable(webhooks.handlers)),
-      ...handlerTable([recordEventHandler({ record: (event, id) => events.record(event, id) })]),
-    },
+    deadLetters: false,
     onCommitted: ({ actor, counters }) => {
       if (actor.address.kind !== 'job-webhook') return;
       for (const [name, by] of Object.entries(counters)) if (by > 0) ended.push(name);
     },
   });
-  const events = new EventLog({ actors: runtime.actors, store, clock, ids: seededIds(8), log: QUIET });
-  runtime.start();
   t.teardown(async () => {
-    const stopped = runtime.stop(0);
+    const stopped = runtime.stop({ graceMs: 0 });
     clock.advance(1);
     await stopped;
     webhooks.close();

@@ -259,7 +259,7 @@ test.serial('an expired document refuses signatures, refusals, versions and canc
   const access = await fixture.ticket(id, 'ana@example.org');
   const due = (await fixture.store.load({ kind: 'document', id }))?.timers['expiry'] ?? 0;
   t.true(due >= expirationDate && due < expirationDate + 5_000);
-  await fixture.runtime.actors.send(DOCUMENT, id, { type: 'EXPIRE' });
+  await fixture.runtime.send(DOCUMENT, id, { type: 'EXPIRE' });
   t.is((await fixture.get(id)).status, 'Expired');
   const plain = { positions: [], initialsPositions: [] };
   await refusedAs(

@@ -6,12 +6,10 @@ import { join } from 'node:path';
 import {
   ActorCalls,
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
   type Clock,
-  type EffectHandler,
+  createRuntime,
   Faults,
-  handlersOf,
+  type Runtime,
   systemClock,
   systemIds,
 } from '@sealwright/runtime';
@@ -40,7 +38,7 @@ type ShownDocument = Awaited<ReturnType<DocumentService['get']>>;
 export interface PortalFixture {
   readonly root: string;
   readonly portal: Portal;
-  readonly runtime: BuiltRuntime;
+  readonly runtime: Runtime;
   readonly store: ActorStore;
   readonly faults: Faults;
   readonly tenant: Tenant;
@@ -162,20 +160,19 @@ export async function portalFixture(
     { actors, store, clock, ids: systemIds, log, faults },
     pool,
   );
-  const handlers = handlersOf(plan.definitions, plan.handlers);
-  const runtime = buildRuntime({
-    actors,
+  const runtime = await createRuntime({
     store,
+    actors: plan.definitions,
+    // Events are read from steps, also where no webhook needs them.
+    handlers: plan.handlers.map((one) =>
+      one.name === 'announce' ? { ...one, handler: { ...one.handler, isNeeded: () => true } } : one,
+    ),
+    calls: actors,
+    start: 'later',
     clock,
-    ids: systemIds,
     log,
     faults,
-    definitions: plan.definitions,
-    handlers: {
-      ...handlers,
-      // Events are read from steps, also where no webhook needs them.
-      announce: { ...(handlers['announce'] as EffectHandler), isNeeded: () => true },
-    },
+    deadLetters: false,
     onCommitted: (step) => {
       for (const { effect } of step.effects) {
         if (effect.do === 'announce') events.push(...(effect['events'] as unknown as DocumentEvent[]));
@@ -201,7 +198,7 @@ export async function portalFixture(
     if (closed) return;
     closed = true;
     await portal.drain(0);
-    await runtime.stop(grace);
+    await runtime.stop({ graceMs: grace });
     await pool.close();
     await store.close();
   };

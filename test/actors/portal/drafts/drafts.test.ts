@@ -29,7 +29,7 @@ async function keptDraft(): Promise<string> {
 
 /** Drafts of another node, on the same store, where a rule refuses every creation. */
 function refusingNode(): Drafts {
-  const runtime = { actors: fixture.runtime.actors, store: fixture.store, clock, ids: systemIds };
+  const runtime = { actors: fixture.runtime, store: fixture.store, clock, ids: systemIds };
   return new Drafts(runtime, fixture.portal.uploads, {
     create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
   });
@@ -45,7 +45,7 @@ async function countOfDocuments(): Promise<number> {
 }
 
 function begin(id: string, call: string) {
-  return fixture.runtime.actors.send(DRAFT, id, { type: 'SEND', call });
+  return fixture.runtime.send(DRAFT, id, { type: 'SEND', call });
 }
 
 test.serial('a refusal on one node does not cancel the documents of a call on another node', async (t) => {

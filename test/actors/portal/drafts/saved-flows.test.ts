@@ -7,10 +7,10 @@ import { MARKS_SESSION, MarksSessionService } from '../../../../actors/portal/si
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
-function savedFlowFixture(t: ExecutionContext) {
-  const it = portalStoreFixture(t, { definitions: [SAVED_FLOW, MARKS_SESSION, BRANDING] });
+async function savedFlowFixture(t: ExecutionContext) {
+  const it = await portalStoreFixture(t, { definitions: [SAVED_FLOW, MARKS_SESSION, BRANDING] });
   const { store, clock, uploads, tenants } = it;
-  const runtime = { actors: it.runtime.actors, store, clock, ids: systemIds };
+  const runtime = { actors: it.runtime, store, clock, ids: systemIds };
   return {
     ...it,
     records: new Records(runtime, { actor: SAVED_FLOW, notFound: 'DocumentFlowNotFound' }),
@@ -28,7 +28,7 @@ const BODY = {
 const PAGE = { limit: 10, offset: 0 };
 
 test('a saved flow is returned as sent, replaced and removed', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   const item = await it.flows.create(tenant, BODY);
   t.deepEqual(item.createdBy, { id: tenant.application.id, type: 'Application', name: 'Org App' });
@@ -47,7 +47,7 @@ test('a saved flow is returned as sent, replaced and removed', async (t) => {
 });
 
 test('a saved flow of another organization is unknown', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const mine = await newTenant(it, 'Mine');
   const { id } = await it.flows.create(await newTenant(it, 'Theirs'), BODY);
   const notFound = { code: 'DocumentFlowNotFound' };
@@ -59,7 +59,7 @@ test('a saved flow of another organization is unknown', async (t) => {
 });
 
 test('saved flows without a name or over the size limit are refused', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(it.flows.create(tenant, { ...BODY, name: ' ' }), { code: 'BadRequest' });
   const flowActions = ['x'.repeat(300_000)];
@@ -67,7 +67,7 @@ test('saved flows without a name or over the size limit are refused', async (t) 
 });
 
 test('a request that another node has made meanwhile returns its record, also if it is refused here', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   const refuse = async () => {
     throw new PortalRefusal('LimitExceeded');
@@ -83,7 +83,7 @@ test('a request that another node has made meanwhile returns its record, also if
 });
 
 test('a marks session shows its files without a key for an hour', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('%PDF-1.7'));
@@ -99,11 +99,11 @@ test('a marks session shows its files without a key for an hour', async (t) => {
   t.is((await it.uploads.preview(shown?.location.split('=')[1] ?? '')).length, 8);
   it.clock.forward(60 * 60_000 + 1);
   await t.throwsAsync(it.sessions.get(id), { code: 'MarksSessionNotFound' });
-  await it.settle(async () => (await it.runtime.actors.read(MARKS_SESSION, id)) === undefined);
+  await it.settle(async () => (await it.runtime.read(MARKS_SESSION, id)) === undefined);
 });
 
 test('a marks session needs files of its own organization', async (t) => {
-  const it = savedFlowFixture(t);
+  const it = await savedFlowFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const sink = await it.uploads.open();

@@ -1,4 +1,4 @@
-import { type ActorDefinition, Faults, systemIds } from '@sealwright/runtime';
+import { defineActor, Faults, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
@@ -7,12 +7,10 @@ import { FOLDER, Folders } from '../../../../actors/portal/folders/folders.ts';
 import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
-import { handlerTable } from '../../../runtime/any-effect.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */
-const paper: ActorDefinition = {
-  kind: 'paper',
+const paper = defineActor('paper', {
   version: 1,
   machine: setup({
     types: {
@@ -38,23 +36,19 @@ const paper: ActorDefinition = {
     state === 'Pending' && context.folderId !== null
       ? [{ view: 'papers', key: [context.organizationId, context.folderId, id], value: id }]
       : [],
-};
+});
 
-function folderFixture(
+async function folderFixture(
   t: ExecutionContext,
   root?: string,
-): PortalStoreFixture & { readonly folders: Folders } {
+): Promise<PortalStoreFixture & { readonly folders: Folders }> {
   let waits: StepWaits | undefined;
-  const it: PortalStoreFixture = portalStoreFixture(t, {
+  const it: PortalStoreFixture = await portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [FOLDER, paper],
-    handlers: handlerTable([
+    handlers: [
       emptyFolderHandler(
-        // The runtime is made with the handlers.
         {
-          get actors() {
-            return it.runtime.actors;
-          },
           get store() {
             return it.store;
           },
@@ -66,11 +60,10 @@ function folderFixture(
           ),
         paper,
       ),
-    ]),
+    ],
     observe: (step) => waits?.observe(step),
   });
-  const { actors } = it.runtime;
-  const { store, clock, lists } = it;
+  const { runtime: actors, store, clock, lists } = it;
   waits = new StepWaits(clock);
   const folders = new Folders({ actors, store, clock, ids: systemIds }, lists, waits);
   return { ...it, folders };
@@ -84,9 +77,7 @@ async function papers(
 ): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   const organizationId = tenant.organization.id;
-  await Promise.all(
-    ids.map((id) => it.runtime.system.create({ kind: 'paper', id }, { folderId, organizationId })),
-  );
+  await Promise.all(ids.map((id) => it.runtime.create(paper, id, { folderId, organizationId })));
   return ids;
 }
 
@@ -98,7 +89,7 @@ async function names(it: { readonly folders: Folders }, tenant: Tenant, query: o
 }
 
 test('folders are listed by level, by part of their name and in both orders, with exact totals', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const a = await it.folders.create(tenant, ' Alpha ', null);
   it.clock.forward(1);
@@ -117,7 +108,7 @@ test('folders are listed by level, by part of their name and in both orders, wit
 });
 
 test('a folder of another organization is unknown', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const { id } = await it.folders.create(theirs, 'Secret', null);
@@ -139,7 +130,7 @@ test('a folder of another organization is unknown', async (t) => {
 });
 
 test('invalid names of folders are refused', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   for (const name of ['', '   ', 'a\u0000b', 'x'.repeat(256)]) {
     await t.throwsAsync(it.folders.create(tenant, name, null), { code: 'BadRequest' });
@@ -148,7 +139,7 @@ test('invalid names of folders are refused', async (t) => {
 });
 
 test('requests for one name get one folder, also concurrently, and a new one after its removal', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const other = await newTenant(it, 'Other');
   const named = await Promise.all(Array.from({ length: 20 }, () => it.folders.named(tenant, 'New')));
@@ -167,16 +158,16 @@ test('requests for one name get one folder, also concurrently, and a new one aft
 });
 
 test('a root folder stored before folders had names is found by its name', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const id = crypto.randomUUID() as FolderId;
   const context = { organizationId: tenant.organization.id, name: 'Old', parentId: null, createdAt: 1 };
-  await it.runtime.actors.create(FOLDER, id, context);
+  await it.runtime.create(FOLDER, id, context);
   t.is((await it.folders.named(tenant, 'Old')).id, id);
 });
 
 test('removal of a folder moves its content to the destination', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
@@ -186,19 +177,19 @@ test('removal of a folder moves its content to the destination', async (t) => {
   const kept = await papers(it, tenant, inner.id, 2);
   await it.folders.remove(tenant, gone.id, { deleteAction: 'MoveContent', destinationFolderId: target.id });
   // The answer comes after two seconds, also where the work goes on.
-  await reached(async () => (await it.runtime.actors.read(FOLDER, gone.id)) === undefined);
+  await reached(async () => (await it.runtime.read(FOLDER, gone.id)) === undefined);
   t.is((await it.folders.get(tenant, inner.id)).parentId, target.id);
   for (const id of ids) {
-    t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, target.id);
+    t.is((await it.runtime.read(paper, id))?.context.folderId, target.id);
   }
   for (const id of kept) {
-    t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, inner.id);
+    t.is((await it.runtime.read(paper, id))?.context.folderId, inner.id);
   }
   t.deepEqual(await names(it, tenant, { filterByParent: true, parentId: target.id }), [1, 'Inner']);
 });
 
 test('removal of a folder with its content deletes the documents of all nested folders', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
@@ -210,15 +201,14 @@ test('removal of a folder with its content deletes the documents of all nested f
     ...(await papers(it, tenant, innermost.id, 3)),
   ];
   await it.folders.remove(tenant, gone.id, { deleteAction: 'DeleteContent' });
-  const states = async () =>
-    Promise.all(ids.map(async (id) => (await it.runtime.system.read({ kind: 'paper', id }))?.state));
+  const states = async () => Promise.all(ids.map(async (id) => (await it.runtime.read(paper, id))?.state));
   await it.settle(async () => (await states()).every((state) => state === 'Deleted'));
-  await it.settle(async () => (await it.runtime.actors.read(FOLDER, innermost.id)) === undefined);
+  await it.settle(async () => (await it.runtime.read(FOLDER, innermost.id)) === undefined);
   t.deepEqual(await names(it, tenant), [0]);
 });
 
 test('a folder is not moved into itself', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const outer = await it.folders.create(tenant, 'Outer', null);
   const inner = await it.folders.create(tenant, 'Inner', outer.id);
@@ -234,7 +224,7 @@ test('a folder is not moved into itself', async (t) => {
 });
 
 test('an acknowledged removal is completed after a restart', async (t) => {
-  const it = folderFixture(t);
+  const it = await folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
   const ids = await papers(it, tenant, gone.id, 5);
@@ -243,9 +233,9 @@ test('an acknowledged removal is completed after a restart', async (t) => {
   t.deepEqual(await names(it, tenant), [0]);
   await t.throwsAsync(it.folders.get(tenant, gone.id), { code: 'FolderNotFound' });
   await it.close();
-  const again = folderFixture(t, it.root);
-  await again.settle(async () => (await again.runtime.actors.read(FOLDER, gone.id)) === undefined);
+  const again = await folderFixture(t, it.root);
+  await again.settle(async () => (await again.runtime.read(FOLDER, gone.id)) === undefined);
   for (const id of ids) {
-    t.is((await again.runtime.system.read({ kind: 'paper', id }))?.context.folderId, null);
+    t.is((await again.runtime.read(paper, id))?.context.folderId, null);
   }
 });

@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { migrateStore, systemClock } from '@sealwright/runtime';
+import { systemClock } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
+import { migrateStore } from '#runtime/step/migrate.js';
 import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/letter.ts';
 import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts';
 import { oneLine } from '../../../../actors/portal/mail/mail-port.ts';
@@ -253,7 +254,7 @@ test('an address is what a relay can be handed', (t) => {
 
 test('without a relay each mail becomes one file that mail programs and operators can read', async (t) => {
   const folder = join(folderFor(t), 'mail');
-  const mailSystem = startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  const mailSystem = await startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
   await mailSystem.ask([
     notice('pending', 'ana@example.test', { document: summary({ name: 'Contrato de locação' }) }),
     notice('pending', 'bo@example.test'),
@@ -301,7 +302,7 @@ test('without a relay each mail becomes one file that mail programs and operator
 
 test('folder and files of mails are private', async (t) => {
   const folder = join(folderFor(t), 'mail');
-  const mailSystem = startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  const mailSystem = await startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
   await mailSystem.ask([notice('pending', 'ana@example.test')]);
   await mailSystem.reach('Sent', 'ana@example.test');
   const names = await readdir(folder);
@@ -315,7 +316,7 @@ test('mails in the folder over the retention age are removed, and other files ar
   const old = '20200101T000000000Z-aaaa.eml';
   for (const name of [old, `${old}.part`, 'notes.eml', '20200101T000000000Z.txt'])
     await writeFile(join(folder, name), '');
-  const mailSystem = startMailSystem(t, {
+  const mailSystem = await startMailSystem(t, {
     mailer: createMailFolder(folder, { clock: systemClock, keep: 86_400_000 }),
     clock: new SimulatedClock(Date.now()),
   });
@@ -331,7 +332,7 @@ test('mails in the folder over the retention age are removed, and other files ar
 
 test('mails are listed by state, also from an earlier store, and sent again where permitted', async (t) => {
   const store = new MemoryStore();
-  const before = startMailSystem(t, {
+  const before = await startMailSystem(t, {
     mailer: createMailFolder(join(folderFor(t), 'mail'), CACHE_SIZE),
     store,
   });
@@ -370,7 +371,7 @@ test('mails are listed by state, also from an earlier store, and sent again wher
 test('a mail that cannot be written to the folder waits', async (t) => {
   const file = join(folderFor(t), 'file');
   await writeFile(file, '');
-  const mailSystem = startMailSystem(t, { mailer: createMailFolder(join(file, 'mail'), CACHE_SIZE) });
+  const mailSystem = await startMailSystem(t, { mailer: createMailFolder(join(file, 'mail'), CACHE_SIZE) });
   await mailSystem.ask([notice('pending', 'ana@example.test')]);
   await mailSystem.reach('Waiting', 'ana@example.test');
   t.is((await mailSystem.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');

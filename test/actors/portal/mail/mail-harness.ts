@@ -4,10 +4,10 @@ import {
   type ActorAddress,
   ActorCalls,
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
   type Clock,
+  createRuntime,
   Faults,
+  type Runtime,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
@@ -22,7 +22,6 @@ import type { OrganizationId } from '../../../../machines/ids.ts';
 import type { MailContext } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
 import { reached } from '../../../project/waiting.ts';
-import { handlerTable } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -31,7 +30,8 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 export const PUBLIC_URL = 'https://portal.example.test';
 
 export interface MailSystem {
-  readonly runtime: BuiltRuntime;
+  readonly runtime: Runtime;
+  readonly store: ActorStore;
   readonly clock: SimulatedClock;
   readonly mails: Mails;
   readonly trouble: MailTrouble;
@@ -57,61 +57,61 @@ export interface MailSystemOptions {
   readonly gateway?: MessageGateway;
 }
 
-export function startMailSystem(t: ExecutionContext, options: MailSystemOptions): MailSystem {
+export async function startMailSystem(t: ExecutionContext, options: MailSystemOptions): Promise<MailSystem> {
   const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
   const faults = new Faults();
   const ids = seededIds(7);
   const trouble = new MailTrouble(clock);
   const actors = new ActorCalls();
-  const runtime: BuiltRuntime = buildRuntime({
-    actors,
+  const runtime = await createRuntime({
     store,
+    actors: [stubDocument, MAIL],
+    calls: actors,
+    start: 'later',
     clock,
     ids,
     log: QUIET,
     faults,
-    definitions: [stubDocument, MAIL],
-    handlers: withoutTimeLimits(
-      handlerTable([
-        createMailHandler({ actors, clock }),
-        reportMailHandler({ actors }),
-        sendMailHandler({
-          actors,
-          mailer,
-          store,
-          trouble,
-          gateway: options.gateway,
-          caller: createHttpWebhookCaller({
-            // Real calls need real time.
-            clock: { after: systemClock.after.bind(systemClock), now: () => clock.now() },
-            allowPrivate: false,
-          }),
-          clock,
-          profileOf: async (id) => {
-            await options.reading?.();
-            return options.profiles === undefined
-              ? { name: 'Acme', language: 'en', replyTo: null }
-              : options.profiles.get(id);
-          },
-          links: {
-            action: ({ key }, action, user) =>
-              `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
-            observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
-            check: (key) => `${PUBLIC_URL}/check/${key}`,
-            signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
-          },
-          codeFor: (_action, _user, generation) => String(100_000 + generation),
-          sender: options.sender ?? 'no-reply@portal.example.test',
+    deadLetters: false,
+    effects: { atOnce: options.effectsInFlight ?? 64 },
+    handlers: withoutTimeLimits([
+      createMailHandler({ actors, clock }),
+      reportMailHandler({ actors }),
+      sendMailHandler({
+        actors,
+        mailer,
+        store,
+        trouble,
+        gateway: options.gateway,
+        caller: createHttpWebhookCaller({
+          // Real calls need real time.
+          clock: { after: systemClock.after.bind(systemClock), now: () => clock.now() },
+          allowPrivate: false,
         }),
-      ]),
-    ),
-    options: { effectsInFlight: options.effectsInFlight ?? 64 },
+        clock,
+        profileOf: async (id) => {
+          await options.reading?.();
+          return options.profiles === undefined
+            ? { name: 'Acme', language: 'en', replyTo: null }
+            : options.profiles.get(id);
+        },
+        links: {
+          action: ({ key }, action, user) =>
+            `${PUBLIC_URL}/document/key/${key}/sign?ticket=${action}.${user}`,
+          observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
+          check: (key) => `${PUBLIC_URL}/check/${key}`,
+          signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
+        },
+        codeFor: (_action, _user, generation) => String(100_000 + generation),
+        sender: options.sender ?? 'no-reply@portal.example.test',
+      }),
+    ]),
   });
   const sendTest = async () => ({ isAccepted: true, code: null, answer: '' });
   const mails = new Mails({ actors, store, clock, ids }, mailer, sendTest);
   t.teardown(async () => {
     mailer.close();
-    const stopped = runtime.stop(0);
+    const stopped = runtime.stop({ graceMs: 0 });
     // The grace is over once time goes on.
     clock.advance(1);
     await stopped;
@@ -129,6 +129,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
   const isDone = async (address: ActorAddress) => (await store.pendingEffects(address)).length === 0;
   return {
     runtime,
+    store,
     clock,
     mails,
     trouble,
@@ -138,8 +139,8 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     async ask(notices, documentId = DOCUMENT_1) {
       const address = { kind: 'document', id: documentId };
       const before = await count();
-      await runtime.system.create(address, null);
-      await runtime.system.send(address, { type: 'ASK', effect: { do: 'notify', notices } });
+      await runtime.create(stubDocument, documentId);
+      await runtime.send(stubDocument, documentId, { type: 'ASK', effect: { do: 'notify', notices } });
       runtime.start();
       await until(async () => (await count()) === before + notices.length || (await isDone(address)));
     },

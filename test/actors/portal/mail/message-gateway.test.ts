@@ -16,7 +16,10 @@ async function gatewaySystem(t: ExecutionContext, answer: Answer) {
     },
     close() {},
   };
-  const mails = startMailSystem(t, { mailer, gateway: { url: receiver.url, secret: SECRET, perDay: 1000 } });
+  const mails = await startMailSystem(t, {
+    mailer,
+    gateway: { url: receiver.url, secret: SECRET, perDay: 1000 },
+  });
   const message = { channel: 'Sms', phone: PHONE } as const;
   const send = () => mails.ask([notice('code', '', { message, codeGeneration: 42, userId: 'u' as UserId })]);
   const reach = (state: string, tries: number) =>

@@ -13,7 +13,7 @@ import { headersOf, partsOf, startRelay } from './relay.ts';
 
 test('each person gets one mail in plain text and HTML, and the answer of the relay is stored', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   await mailSystem.ask([
     notice('pending', 'ana@example.test', { role: 'sign' }),
     notice('pending', 'bo@example.test'),
@@ -43,7 +43,7 @@ test('each person gets one mail in plain text and HTML, and the answer of the re
 
 test('a missing mailbox fails alone and is not retried', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const good = Array.from({ length: 5 }, (_, n) => `person${n}@example.test`);
   await mailSystem.ask(['nobody@example.test', ...good].map((email) => notice('pending', email)));
   await mailSystem.reach('Sent', ...good);
@@ -58,7 +58,7 @@ test('a missing mailbox fails alone and is not retried', async (t) => {
 
 test('an invalid recipient fails without a command to the relay', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const bad = [
     '',
     'nobody',
@@ -76,7 +76,7 @@ test('an invalid recipient fails without a command to the relay', async (t) => {
 test('names that carry line ends or addresses add neither headers nor recipients', async (t) => {
   const relay = await startRelay(t);
   const evil = 'X\r\nBcc: evil@example.test\r\n\r\nbody';
-  const mailSystem = startMailSystem(t, {
+  const mailSystem = await startMailSystem(t, {
     mailer: smtpTo(relay.port),
     profiles: new Map([
       [
@@ -106,7 +106,7 @@ test('names that carry line ends or addresses add neither headers nor recipients
 
 test('a sender and a reply address may have a name, and the display name is that of the organization', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, {
+  const mailSystem = await startMailSystem(t, {
     mailer: smtpTo(relay.port),
     sender: 'Signing desk <desk@portal.example.test>',
     profiles: new Map([
@@ -124,7 +124,7 @@ test('a sender and a reply address may have a name, and the display name is that
 
 test('a mail deferred by the relay is sent after a pause', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   await mailSystem.ask([notice('pending', 'greylisted@example.test')]);
   await mailSystem.reach('Waiting', 'greylisted@example.test');
   t.like((await mailSystem.mail('greylisted@example.test'))?.context.failures[0], { code: 'mail.delayed' });
@@ -165,7 +165,7 @@ const OF_THE_RELAY: readonly (readonly [at: 'RCPT' | 'DATA', code: number, text:
 
 test('refusals of relay, sender or policy wait and are sent later; those of a mailbox fail at once', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const waiting = OF_THE_RELAY.map(([at, code, text], n) => {
     relay.refusals.set(`waits${n}@example.test`, { at, code, text });
     return `waits${n}@example.test`;
@@ -204,7 +204,7 @@ test('refusals of relay, sender or policy wait and are sent later; those of a ma
 
 test('a relay that refuses all mails is named until it takes one', async (t) => {
   const relay = await startRelay(t);
-  const { clock, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const { clock, ...mailSystem } = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const check = async () => (await mailProbe(mailSystem.trouble)())[0];
   t.like(await check(), { name: 'mail', status: 'Healthy' });
   const since = new Date(clock.now()).toISOString();
@@ -223,7 +223,7 @@ test('a relay that refuses all mails is named until it takes one', async (t) => 
 
 test('a relay is no longer named when the last mail that waited for it has failed for good', async (t) => {
   const relay = await startRelay(t);
-  const { clock, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const { clock, ...mailSystem } = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const status = async () => (await mailProbe(mailSystem.trouble)())[0]?.status;
   relay.refusals.set('ana@example.test', { at: 'RCPT', code: 550, text: '5.4.5 Daily limit exceeded' });
   await mailSystem.ask([notice('code', 'ana@example.test', { codeGeneration: 1 })]);
@@ -239,7 +239,7 @@ test('a relay is no longer named when the last mail that waited for it has faile
 
 test('one call sends all mails again that failed since a time, but no codes', async (t) => {
   const relay = await startRelay(t);
-  const { clock, mails, ...mailSystem } = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const { clock, mails, ...mailSystem } = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const refuse = (...people: readonly string[]) => {
     for (const email of people) relay.refusals.set(email, { at: 'RCPT', code: 550, text: '5.1.1 None' });
   };
@@ -280,7 +280,7 @@ test('a mailer that is closed before its first mail sends none', async (t) => {
   const relay = await startRelay(t);
   const mailer = smtpTo(relay.port);
   mailer.close();
-  const mailSystem = startMailSystem(t, { mailer });
+  const mailSystem = await startMailSystem(t, { mailer });
   await mailSystem.ask([notice('pending', 'ana@example.test')]);
   await mailSystem.reach('Waiting', 'ana@example.test');
   t.like((await mailSystem.mail('ana@example.test'))?.context.failures[0], { code: 'mail.unreachable' });
@@ -294,7 +294,7 @@ for (const [what, error, failures] of [
   test(`${what} does not fail the mail that is written`, async (t) => {
     const relay = await startRelay(t);
     let isAway = true;
-    const mailSystem = startMailSystem(t, {
+    const mailSystem = await startMailSystem(t, {
       mailer: smtpTo(relay.port),
       async reading() {
         if (!isAway) return;
@@ -319,7 +319,7 @@ test('an unavailable relay loses no mail, also over a restart, and gets every ma
   const folder = folderFor(t);
   const people = Array.from({ length: 12 }, (_, n) => `person${n}@example.test`);
   const store = openLmdbStore({ folder });
-  const before = startMailSystem(t, { mailer: smtpTo(gone.port), store });
+  const before = await startMailSystem(t, { mailer: smtpTo(gone.port), store });
   await before.ask(people.map((email) => notice('pending', email)));
   await before.reach('Waiting', ...people);
   t.is((await before.mail('person0@example.test'))?.context.failures[0]?.code, 'mail.unreachable');
@@ -329,7 +329,7 @@ test('an unavailable relay loses no mail, also over a restart, and gets every ma
   const back = await startRelay(t, gone.port);
   const again = openLmdbStore({ folder });
   t.teardown(() => again.close());
-  const after = startMailSystem(t, { mailer: smtpTo(back.port), store: again, clock: before.clock });
+  const after = await startMailSystem(t, { mailer: smtpTo(back.port), store: again, clock: before.clock });
   after.clock.advance(60_000);
   after.runtime.start();
   await after.reach('Sent', ...people);
@@ -341,7 +341,7 @@ test('a hanging relay times out, and delays no other work', async (t) => {
   const people = Array.from({ length: 20 }, (_, n) => `slow${n}@example.test`);
   for (const email of people) relay.hanging.add(email);
   // One slot for all other work: if mails took it, the stub's own effect would wait for them.
-  const mailSystem = startMailSystem(t, {
+  const mailSystem = await startMailSystem(t, {
     mailer: smtpTo(relay.port, { silenceTimeout: 300 }),
     effectsInFlight: 1,
   });
@@ -362,7 +362,7 @@ test('a hanging relay times out, and delays no other work', async (t) => {
 
 test('codes overtake a long queue of other mails', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   const crowd = Array.from({ length: 60 }, (_, n) => notice('pending', `crowd${n}@example.test`));
   await mailSystem.ask([...crowd, notice('code', 'ana@example.test', { codeGeneration: 3 })]);
   await mailSystem.reach('Sent', 'ana@example.test');
@@ -374,7 +374,7 @@ test('codes overtake a long queue of other mails', async (t) => {
 
 test('a mail effect repeated after a crash sends no second mail', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   let crashed = false;
   // The first outcome is that of `notify`: its work is done without a report.
   mailSystem.faults.arm('effect.done.before-outcome', () => {
@@ -393,7 +393,7 @@ test('a mail effect repeated after a crash sends no second mail', async (t) => {
 
 test('a stored mail contains no part of a code or a ticket', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   await mailSystem.ask([
     notice('code', 'ana@example.test', { codeGeneration: 8 }),
     notice('pending', 'bo@example.test'),
@@ -410,7 +410,7 @@ test('a stored mail contains no part of a code or a ticket', async (t) => {
 
 test('a mail is removed 30 days after it was sent', async (t) => {
   const relay = await startRelay(t);
-  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = await startMailSystem(t, { mailer: smtpTo(relay.port) });
   await mailSystem.ask([notice('pending', 'ana@example.test')]);
   await mailSystem.reach('Sent', 'ana@example.test');
   const count = async () => (await mailSystem.mails.newest({ limit: 9, offset: 0 })).totalCount;
@@ -420,5 +420,5 @@ test('a mail is removed 30 days after it was sent', async (t) => {
     return (await count()) === 0;
   });
   t.true(mailSystem.clock.now() - sentAt >= 30 * 24 * 3_600_000);
-  t.deepEqual(await mailSystem.runtime.store.rows({ view: 'document-mails', limit: 9 }), []);
+  t.deepEqual(await mailSystem.store.rows({ view: 'document-mails', limit: 9 }), []);
 });

@@ -1,6 +1,6 @@
 /** Counts of documents, webhook deliveries and e-mails by the time of their creation. */
 
-import type { ActorDefinition, Row } from '@sealwright/runtime';
+import { defineActor, type Row } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';
@@ -12,8 +12,7 @@ interface Rows {
 }
 
 /** Actor that has the rows it is given. */
-const rowsDefinition: ActorDefinition = {
-  kind: 'rows',
+const rowsDefinition = defineActor('rows', {
   version: 1,
   machine: setup({ types: { context: {} as Rows, input: {} as Rows } }).createMachine({
     id: 'rows',
@@ -22,7 +21,7 @@ const rowsDefinition: ActorDefinition = {
     states: { There: {} },
   }),
   rows: ({ context }) => context.rows,
-};
+});
 
 const HOUR = 3_600_000;
 const NOW = 100 * HOUR;
@@ -32,9 +31,9 @@ async function startActivity(
   rows: readonly Row[],
   organizations: (clock: SimulatedClock) => Promise<readonly string[]> = async () => [],
 ): Promise<Activity> {
-  const { store, runtime } = portalStoreFixture(t, { definitions: [rowsDefinition] });
+  const { store, runtime } = await portalStoreFixture(t, { definitions: [rowsDefinition] });
   const clock = new SimulatedClock(NOW);
-  const outcome = await runtime.system.create({ kind: 'rows', id: '1' }, { rows } as never);
+  const outcome = await runtime.create(rowsDefinition, '1', { rows });
   t.true(outcome.accepted);
   return new Activity(store, clock, () => organizations(clock));
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ActorDefinition, type Json, systemIds } from '@sealwright/runtime';
+import { defineActor, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import exceljs from 'exceljs';
 import { setup } from 'xstate';
@@ -10,6 +10,7 @@ import { ReportWriter } from '../../../../actors/portal/reports/report-writer.ts
 import { makeReportHandler, REPORT, Reports } from '../../../../actors/portal/reports/reports.ts';
 import { StepWaits } from '../../../../actors/shared/step-waits.ts';
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
+import { handlersByName } from '../../../runtime/any-effect.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
@@ -19,8 +20,7 @@ interface Paper {
   readonly facts: CreatedDocumentRow;
 }
 
-const paper: ActorDefinition = {
-  kind: 'paper',
+const paper = defineActor('paper', {
   version: 1,
   machine: setup({ types: { context: {} as Paper, input: {} as Paper } }).createMachine({
     id: 'paper',
@@ -28,31 +28,30 @@ const paper: ActorDefinition = {
     initial: 'There',
     states: { There: {} },
   }),
-  rows: ({ context: { order, facts } }) => [{ view: 'documents-created', key: [order], value: facts }],
+  rows: ({ context: { order, facts } }) => [{ view: 'documents-created', key: [order], value: { ...facts } }],
   counters: ({ context: { facts } }) => ({
     [`documents-made/${dayOf(facts.creationDate)}/${facts.isEnvelope ? 'envelope' : 'document'}`]: 1,
   }),
-};
+});
 
-function reportFixture(
+async function reportFixture(
   t: ExecutionContext,
   root?: string,
-): PortalStoreFixture & { readonly reports: Reports } {
+): Promise<PortalStoreFixture & { readonly reports: Reports }> {
   let waits: StepWaits | undefined;
-  const it: PortalStoreFixture = portalStoreFixture(t, {
+  const it: PortalStoreFixture = await portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [REPORT, paper],
-    handlers: {
+    handlers: handlersByName([REPORT], {
       makeReport: {
         ...makeReportHandler({} as never, {} as never, {} as never).handler,
         run: (effect, attempt, context) =>
           makeReportHandler(it.store, it.blobs, it.faults).handler.run(effect, attempt, context),
       },
-    },
+    }),
     observe: (step) => waits?.observe(step),
   });
-  const { actors } = it.runtime;
-  const { store, clock, blobs, tickets } = it;
+  const { runtime: actors, store, clock, blobs, tickets } = it;
   waits = new StepWaits(clock);
   const reports = new Reports({ actors, store, clock, ids: systemIds }, blobs, tickets, waits);
   return { ...it, reports };
@@ -81,8 +80,8 @@ async function addPaper(
     signatures: 0,
     ...more,
   };
-  const input = { order: lastOrder, facts } as unknown as Json;
-  const made = await it.runtime.system.create({ kind: 'paper', id: facts.id }, input);
+  const input = { order: lastOrder, facts };
+  const made = await it.runtime.create(paper, facts.id, input);
   if (!made.accepted) throw new Error(made.reason);
 }
 
@@ -108,7 +107,7 @@ const day = (text: string) => ({
 });
 
 test('totals are exact at every limit, and count envelopes separately and documents of all organizations', async (t) => {
-  const it = reportFixture(t);
+  const it = await reportFixture(t);
   await addPaper(it, '2026-05-16T23:59:59.999Z');
   await addPaper(it, '2026-05-17T00:00:00.000Z', { organizationName: 'Other' });
   await addPaper(it, '2026-05-17T12:00:00.000Z', { isEnvelope: true });
@@ -129,7 +128,7 @@ test('totals are exact at every limit, and count envelopes separately and docume
 });
 
 test('a report lists the documents of its range with all columns, and texts stay texts', async (t) => {
-  const it = reportFixture(t);
+  const it = await reportFixture(t);
   it.runtime.start();
   await addPaper(it, '2026-05-16T08:00:00.000Z', { name: 'before' });
   const names = ['=1+1', '<b>&"Ação"</b>', 'bell\u0007 half\ud800', 'x'.repeat(40_000)];
@@ -162,7 +161,7 @@ test('a report lists the documents of its range with all columns, and texts stay
 });
 
 test('a report of many documents is complete and in the order of creation', async (t) => {
-  const it = reportFixture(t);
+  const it = await reportFixture(t);
   it.runtime.start();
   const start = Date.parse('2026-05-17T00:00:00.000Z');
   const made: Promise<void>[] = [];
@@ -186,7 +185,7 @@ test('a report of many documents is complete and in the order of creation', asyn
 });
 
 test('a report is fetched by its own ticket only, and expires after an hour', async (t) => {
-  const it = reportFixture(t);
+  const it = await reportFixture(t);
   it.runtime.start();
   await addPaper(it, '2026-05-17T08:00:00.000Z');
   const [first, second] = await Promise.all([it.reports.documents(ALL), it.reports.documents(ALL)]);
@@ -205,10 +204,10 @@ test('a report is fetched by its own ticket only, and expires after an hour', as
   it.clock.forward(REPORT_RETENTION_MS);
   await it.close();
 
-  const later = reportFixture(t, it.root);
+  const later = await reportFixture(t, it.root);
   later.clock.forward(2 * REPORT_RETENTION_MS);
   await later.settle(async () => {
-    const left = [id, otherId].map((one) => later.runtime.actors.read(REPORT, one));
+    const left = [id, otherId].map((one) => later.runtime.read(REPORT, one));
     return (await Promise.all(left)).every((report) => report === undefined);
   });
   await later.blobs.sweep(later.store);
@@ -216,12 +215,12 @@ test('a report is fetched by its own ticket only, and expires after an hour', as
 });
 
 test('a promised report is made after a restart', async (t) => {
-  const it = reportFixture(t);
+  const it = await reportFixture(t);
   await addPaper(it, '2026-05-17T08:00:00.000Z', { name: 'kept' });
   // The runtime was not started: nothing of the stored work is done in this life.
   const { location } = await it.reports.documents(ALL);
   await it.close();
-  const again = reportFixture(t, it.root);
+  const again = await reportFixture(t, it.root);
   const waiting = again.reports.file(...partsOf(location));
   again.runtime.start();
   t.is((await sheetOf((await waiting).path))[1]?.[1], 'kept');

@@ -37,7 +37,7 @@ async function begin(fixture: PortalFixture, access: SigningAccess, own: TestSig
 }
 
 async function contextOf(fixture: PortalFixture, id: DocumentId): Promise<DocumentContext> {
-  const actor = await fixture.runtime.actors.read(DOCUMENT, id);
+  const actor = await fixture.runtime.read(DOCUMENT, id);
   if (actor === undefined) throw new Error('the document is missing');
   return actor.context as DocumentContext;
 }

@@ -71,7 +71,7 @@ test.serial('the participants of a document upload at most 800 MB together', asy
   // As recorded uploads of the first two.
   const blob = { sha256: 'ab'.repeat(32), length: 400_000_000 };
   for (const { id: flowActionId, user } of flowActions.slice(0, 2)) {
-    const made = await fixture.runtime.actors.create(UPLOAD, crypto.randomUUID(), {
+    const made = await fixture.runtime.create(UPLOAD, crypto.randomUUID(), {
       organizationId: fixture.tenant.organization.id,
       applicationId: null,
       participant: {
@@ -100,7 +100,7 @@ const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
   'refusal by the participant': async (id) =>
     fixture.portal.signing.refuse(await fixture.ticket(id, 'ana@example.org'), 'No', ORIGIN),
   deletion: (id) => fixture.portal.documents.remove(fixture.tenant, id),
-  expiry: (id) => fixture.runtime.actors.send(DOCUMENT, id, { type: 'EXPIRE' }),
+  expiry: (id) => fixture.runtime.send(DOCUMENT, id, { type: 'EXPIRE' }),
 };
 
 for (const [name, end] of Object.entries(ENDS))
@@ -113,9 +113,9 @@ for (const [name, end] of Object.entries(ENDS))
     await end(id);
     await untilForgotten(id);
     await until(async () =>
-      (await fixture.runtime.actors.read(UPLOAD, unsigned)) === undefined ? true : undefined,
+      (await fixture.runtime.read(UPLOAD, unsigned)) === undefined ? true : undefined,
     );
-    t.truthy(await fixture.runtime.actors.read(UPLOAD, kept), 'that of another document');
+    t.truthy(await fixture.runtime.read(UPLOAD, kept), 'that of another document');
     const counters = await fixture.store.counters(`participant-uploads/${id}/`);
     t.true(
       Object.values(counters).every((count) => count === 0),
@@ -175,7 +175,7 @@ test.serial(
     await until(async () =>
       (await fixture.store.pendingEffects({ kind: 'document', id })).length === 0 ? true : undefined,
     );
-    t.truthy(await fixture.runtime.actors.read(UPLOAD, upload));
+    t.truthy(await fixture.runtime.read(UPLOAD, upload));
     await fixture.sign(id, 'ana@example.org');
     await untilForgotten(id);
   },
@@ -199,14 +199,14 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
     blob: { sha256: 'cd'.repeat(32), length: 1 },
   };
   const making = Array.from({ length: 150 }, () =>
-    fixture.runtime.actors.create(UPLOAD, crypto.randomUUID(), upload),
+    fixture.runtime.create(UPLOAD, crypto.randomUUID(), upload),
   );
   await Promise.all(making);
   await fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file');
 
   let asked = 0;
   const actors = {
-    read: fixture.runtime.actors.read.bind(fixture.runtime.actors),
+    read: fixture.runtime.read.bind(fixture.runtime),
     // Actors that were stopped accept nothing, and keep their rows.
     async send() {
       asked += 1;

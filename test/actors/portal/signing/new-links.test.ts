@@ -231,7 +231,7 @@ test.serial(
     t.is((await mailTo('olga@example.org', /\/read\?ticket=/)).length, 1);
     await fixture.create(flowActions, { files: [await file('Offer')] });
     for (const [, key = ''] of links) {
-      const document = await fixture.runtime.store.holder(documentKeyName(key));
+      const document = await fixture.store.holder(documentKeyName(key));
       const known = await portal.mails.ofDocument(tenant, document?.id as DocumentId);
       t.deepEqual(
         known.map(({ documentId }) => documentId),

@@ -177,7 +177,7 @@ test.serial(
     const { access, token, signature } = await starting;
     await ana;
     t.deepEqual(signed, ['electronic']);
-    const revision = async () => (await fixture.runtime.actors.read(DOCUMENT, id))?.revision ?? 0;
+    const revision = async () => (await fixture.runtime.read(DOCUMENT, id))?.revision ?? 0;
     const before = await revision();
     const completed = await portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));

@@ -45,7 +45,7 @@ test('keys made on the command line are valid in the service that starts afterwa
   const prefix = (key.split('|')[1] ?? '').slice(0, 8);
   t.is((await keys('revoke', 'Acme', 'Acme App', prefix)).exit, 0);
   t.is((await keys('revoke', 'Acme', 'Acme App', prefix)).exit, 1);
-  const it = openPortalStore(root);
+  const it = await openPortalStore(root);
   t.teardown(() => it.close());
   t.is(await it.tenants.identify(key), undefined);
   t.is((await it.tenants.identify(plain.out.split('\n')[0] ?? ''))?.organization.name, 'Acme');

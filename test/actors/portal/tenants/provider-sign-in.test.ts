@@ -12,6 +12,7 @@ import {
 import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
 import { PORTAL_USER, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { UserId } from '../../../../machines/ids.ts';
+import { handlersByName } from '../../../runtime/any-effect.ts';
 import { portalStoreFixture, SILENT } from '../uploads/upload-harness.ts';
 
 const COMPANY: PortalProvider = {
@@ -26,13 +27,13 @@ const PARTNER: PortalProvider = { ...COMPANY, name: 'partner', domains: [] };
 const EMAIL = 'ana@example.com';
 
 async function fixture(t: ExecutionContext) {
-  const place = portalStoreFixture(t, {
+  const place = await portalStoreFixture(t, {
     definitions: [PORTAL_USER, BRANDING, MAIL],
     // No mail is sent.
-    handlers: { sendMail: { after: 'durable', run: () => new Promise(() => {}) } },
+    handlers: handlersByName([MAIL], {}, { after: 'durable', run: () => new Promise(() => {}) }),
   });
   const { runtime, store, clock, tickets, administration } = place;
-  const parts = { actors: runtime.actors, store, clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const users = new UserDirectory(parts, place.lists);
   const signIn = new UserSignIn(parts, links, 3_600_000, { of: () => Promise.resolve(undefined) });
@@ -43,7 +44,7 @@ async function fixture(t: ExecutionContext) {
   return {
     organization,
     users,
-    actors: runtime.actors,
+    actors: runtime,
     clock,
     links,
     providerSignIn,

@@ -17,10 +17,10 @@ const tenant = (name: string): Tenant => ({
 const ME = tenant('me');
 const REQUEST = { route: 'POST /api/documents', key: 'my word', fingerprint: 'f1' };
 
-function requestsFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
-  const place = portalStoreFixture(t, { ...options, definitions: [IDEMPOTENT_REQUEST] });
+async function requestsFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
+  const place = await portalStoreFixture(t, { ...options, definitions: [IDEMPOTENT_REQUEST] });
   const { runtime, store, faults } = place;
-  const requests = new IdempotentRequestService({ actors: runtime.actors, store, ids: systemIds, faults });
+  const requests = new IdempotentRequestService({ actors: runtime, store, ids: systemIds, faults });
   const seeds: string[] = [];
   const make = async (seed: string) => {
     seeds.push(seed);
@@ -30,14 +30,14 @@ function requestsFixture(t: ExecutionContext, options: PortalStoreOptions = {}) 
 }
 
 test('a repeated request gets the first answer, and is done once', async (t) => {
-  const { requests, seeds, make } = requestsFixture(t);
+  const { requests, seeds, make } = await requestsFixture(t);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.is(seeds.length, 1);
 });
 
 test('another request under the same idempotency key is refused, before and after the first is answered', async (t) => {
-  const { requests, make } = requestsFixture(t);
+  const { requests, make } = await requestsFixture(t);
   const other = { ...REQUEST, fingerprint: 'f2' };
   let finish = () => {};
   const held = new Promise<void>((resolve) => {
@@ -51,14 +51,14 @@ test('another request under the same idempotency key is refused, before and afte
 });
 
 test('one of many concurrent requests under one idempotency key is done, and all get its answer', async (t) => {
-  const { requests, seeds, make } = requestsFixture(t);
+  const { requests, seeds, make } = await requestsFixture(t);
   const all = await Promise.all(Array.from({ length: 20 }, () => requests.answer(ME, REQUEST, make)));
   t.deepEqual(new Set(all.map((answer) => answer.made)), new Set([1]));
   t.is(seeds.length, 1);
 });
 
 test('an idempotency key belongs to one application and one route', async (t) => {
-  const { requests, seeds, make } = requestsFixture(t);
+  const { requests, seeds, make } = await requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
   const you = tenant('you');
   await requests.answer({ ...ME, organization: you.organization }, { ...REQUEST, fingerprint: 'f2' }, make);
@@ -70,7 +70,7 @@ test('an idempotency key belongs to one application and one route', async (t) =>
 });
 
 test('a refused request frees its idempotency key', async (t) => {
-  const { requests, make } = requestsFixture(t);
+  const { requests, make } = await requestsFixture(t);
   const refuse = async () => {
     throw new PortalRefusal('UploadNotFound');
   };
@@ -79,23 +79,23 @@ test('a refused request frees its idempotency key', async (t) => {
 });
 
 test('a request with a lost answer is repeated under the same seed, over restarts', async (t) => {
-  const first = requestsFixture(t);
+  const first = await requestsFixture(t);
   first.faults.arm('portal.request.done', () => {
     throw new Error('the process dies here');
   });
   await t.throwsAsync(first.requests.answer(ME, REQUEST, first.make), { message: /dies here/ });
   await first.close();
-  const second = requestsFixture(t, { root: first.root });
+  const second = await requestsFixture(t, { root: first.root });
   t.deepEqual(await second.requests.answer(ME, REQUEST, second.make), { made: 1 });
   t.deepEqual(second.seeds, first.seeds);
   await second.close();
-  const third = requestsFixture(t, { root: first.root });
+  const third = await requestsFixture(t, { root: first.root });
   t.deepEqual(await third.requests.answer(ME, REQUEST, third.make), { made: 1 });
   t.is(third.seeds.length, 0, 'the answer was stored');
 });
 
 test('after a day the answer is removed, and the idempotency key is free', async (t) => {
-  const { requests, seeds, make, clock, settle, store } = requestsFixture(t);
+  const { requests, seeds, make, clock, settle, store } = await requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
   clock.forward(ANSWER_LIFETIME - 60_000);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });

@@ -14,7 +14,7 @@ async function application(it: PortalStoreFixture, name = 'My App') {
 }
 
 test('a key is matched whole and exactly, and identifies its application and organization', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { organization, id } = await application(it, 'My App with spaces');
   const { key } = await it.administration.createSecret(organization, id);
   t.regex(key, /^My App with spaces\|[0-9a-f]{64}$/);
@@ -42,7 +42,7 @@ test('a key is matched whole and exactly, and identifies its application and org
 });
 
 test('operators list the keys of all organizations, first to expire first, without secret data', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const one = await application(it, 'One');
   const two = await application(it, 'Two');
   const soon = it.clock.now() + 3_600_000;
@@ -65,7 +65,7 @@ test('operators list the keys of all organizations, first to expire first, witho
 });
 
 test('secrets are stored as digests only', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
   const stored = JSON.stringify(await it.store.load({ kind: 'organization', id: organization }));
@@ -74,7 +74,7 @@ test('secrets are stored as digests only', async (t) => {
 });
 
 test('two secrets are valid at a time, a third is refused, and a revoked one is invalid at once', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { organization, id } = await application(it);
   const made: { readonly id: string; readonly key: string }[] = [];
   for (let at = 0; at < 2; at++) made.push(await it.administration.createSecret(organization, id));
@@ -90,14 +90,14 @@ test('two secrets are valid at a time, a third is refused, and a revoked one is 
     code: 'ApplicationNotFound',
   });
   await it.close();
-  const again = portalStoreFixture(t, { root: it.root });
+  const again = await portalStoreFixture(t, { root: it.root });
   t.is(await again.tenants.identify(made[1]?.key ?? ''), undefined);
   t.truthy(await again.tenants.identify(made[2]?.key ?? ''));
 });
 
 test('a revocation during the lookup of a key is effective afterwards', async (t) => {
   const directories: TenantDirectory[] = [];
-  const it = portalStoreFixture(t, {
+  const it = await portalStoreFixture(t, {
     observe: (step) => {
       for (const directory of directories) directory.observe(step);
     },
@@ -109,7 +109,7 @@ test('a revocation during the lookup of a key is effective afterwards', async (t
     let meanwhile = isRevoked
       ? () => it.administration.revokeSecret(organization, id, secret)
       : async () => {};
-    const { actors } = it.runtime;
+    const actors = it.runtime;
     const read: Calls['read'] = async (actor, one) => {
       const found = await actors.read(actor, one);
       await meanwhile();
@@ -125,7 +125,7 @@ test('a revocation during the lookup of a key is effective afterwards', async (t
 });
 
 test('the last use of a secret is recorded', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
   const lastUse = async () =>
@@ -137,7 +137,7 @@ test('the last use of a secret is recorded', async (t) => {
 });
 
 test('names are unique over the instance without regard to case, and have a safe form', async (t) => {
-  const { administration } = portalStoreFixture(t);
+  const { administration } = await portalStoreFixture(t);
   const one = await administration.createOrganization({ name: 'Café' });
   const two = await administration.createOrganization({ name: 'Other' });
   await t.throwsAsync(administration.createOrganization({ name: ' CAFE\u0301 ' }), { code: 'NameTaken' });
@@ -154,7 +154,7 @@ test('names are unique over the instance without regard to case, and have a safe
 });
 
 test('one of several concurrent callers for one name gets it', async (t) => {
-  const { administration } = portalStoreFixture(t);
+  const { administration } = await portalStoreFixture(t);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => administration.createOrganization({ name: 'Same' })),
   );
@@ -163,7 +163,7 @@ test('one of several concurrent callers for one name gets it', async (t) => {
 });
 
 test('only applications of Sys Admin may monitor and administer', async (t) => {
-  const { administration } = portalStoreFixture(t);
+  const { administration } = await portalStoreFixture(t);
   const ordinary = await administration.createOrganization({ name: 'Ordinary' });
   const system = await administration.createOrganization({ name: 'Sys Admin' });
   for (const role of ['Monitor', 'Administrator'] as const) {
@@ -174,7 +174,7 @@ test('only applications of Sys Admin may monitor and administer', async (t) => {
 });
 
 test('organizations are listed oldest first, found by part of their name, and counted', async (t) => {
-  const { administration } = portalStoreFixture(t);
+  const { administration } = await portalStoreFixture(t);
   for (let at = 0; at < 7; at++) {
     await administration.createOrganization({ name: at % 2 === 0 ? `Even ${at}` : `Odd ${at}` });
   }
@@ -191,7 +191,7 @@ test('organizations are listed oldest first, found by part of their name, and co
 });
 
 test('a start creates the entries of its settings once, and removes none', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const wanted = {
     organizations: [{ name: 'Acme', embedOrigins: ['https://a.example'], language: 'pt' as const }],
     applications: [

@@ -24,26 +24,26 @@ const person = (name: string) => ({
   phone: null,
 });
 
-function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
-  const place = portalStoreFixture(t, { ...options, definitions: [PORTAL_USER] });
+async function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
+  const place = await portalStoreFixture(t, { ...options, definitions: [PORTAL_USER] });
   const { runtime, store, clock, lists } = place;
-  const parts = { actors: runtime.actors, store, clock, ids: systemIds };
+  const parts = { actors: runtime, store, clock, ids: systemIds };
   return { ...place, users: new UserDirectory(parts, lists) };
 }
 
-function provisioningFixture(t: ExecutionContext) {
-  const { runtime, store, clock, lists } = portalStoreFixture(t, {
+async function provisioningFixture(t: ExecutionContext) {
+  const { runtime, store, clock, lists } = await portalStoreFixture(t, {
     definitions: [PORTAL_USER, USER_GROUP],
   });
-  const parts = { actors: runtime.actors, store, clock, ids: systemIds, lists };
+  const parts = { actors: runtime, store, clock, ids: systemIds, lists };
   return { ...parts, users: new UserDirectory(parts, lists), provisioning: new Provisioning(parts) };
 }
 
 const NO_GRANTS = { of: () => Promise.resolve(undefined) };
 
 test('an organization has two exports of sign-ins at once, and the refusal says when to try again', async (t) => {
-  const { runtime, store, clock } = usersFixture(t);
-  const sessions = new UserSessions({ actors: runtime.actors, store, clock });
+  const { runtime, store, clock } = await usersFixture(t);
+  const sessions = new UserSessions({ actors: runtime, store, clock });
   const first = sessions.export(A, 0);
   const second = sessions.export(A, 0);
   await Promise.all([first.next(), second.next()]);
@@ -55,7 +55,7 @@ test('an organization has two exports of sign-ins at once, and the refusal says 
 });
 
 test('people are listed by organization, and found by their known data', async (t) => {
-  const { users } = usersFixture(t);
+  const { users } = await usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await users.add(B, person('Bob'), OPERATOR);
   const { items, totalCount } = await users.members(A, PAGE);
@@ -69,7 +69,7 @@ test('people are listed by organization, and found by their known data', async (
 });
 
 test('a person with a known e-mail address joins as the same person, and leaves one organization at a time', async (t) => {
-  const { users } = usersFixture(t);
+  const { users } = await usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   const again = await users.add(
     B,
@@ -87,7 +87,7 @@ test('a person with a known e-mail address joins as the same person, and leaves 
 });
 
 test('an organization reads and searches its own data of a person, and none of another one', async (t) => {
-  const { users } = usersFixture(t);
+  const { users } = await usersFixture(t);
   const zoe = { ...person('Zoe'), identifier: '52998224725', phone: '+55 11 91234-5678' };
   const known = await users.add(A, zoe, OPERATOR);
   const joined = await users.add(B, { ...person('Zoe'), name: 'Z.' }, OPERATOR);
@@ -100,7 +100,7 @@ test('an organization reads and searches its own data of a person, and none of a
 });
 
 test('an organization cannot remove users of another one', async (t) => {
-  const { users } = usersFixture(t);
+  const { users } = await usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await t.throwsAsync(users.remove(B, zoe.id), { code: 'UserNotFound' });
   await t.throwsAsync(users.remove(B, 'nonsense'), { code: 'UserNotFound' });
@@ -108,20 +108,20 @@ test('an organization cannot remove users of another one', async (t) => {
 });
 
 test('a subject stays the same person from its first description on, over restarts', async (t) => {
-  const first = usersFixture(t);
+  const first = await usersFixture(t);
   const zoe = await first.users.add(A, person('Zoe'), OPERATOR);
   const put = await first.users.put('ext|7', { ...person('Zoe'), name: 'Zoë Müller' });
   t.deepEqual([put.id, put.subject, put.name], [zoe.id, 'ext|7', 'Zoë Müller']);
   await t.throwsAsync(first.users.put('ext|8', person('Zoe')), { code: 'NameTaken' });
   await first.close();
-  const { users } = usersFixture(t, { root: first.root });
+  const { users } = await usersFixture(t, { root: first.root });
   t.is((await users.put('ext|7', person('Anna'))).id, zoe.id);
   await users.remove(A, zoe.id);
   t.is((await users.find(PAGE)).items[0]?.email, 'anna@example.com', 'the subject still names somebody');
 });
 
 test('an invalid description of a person is refused', async (t) => {
-  const { users } = usersFixture(t);
+  const { users } = await usersFixture(t);
   for (const wrong of [
     { ...person('Zoe'), email: 'nobody' },
     { ...person('Zoe'), name: 'x'.repeat(256) },
@@ -135,7 +135,7 @@ test('an invalid description of a person is refused', async (t) => {
 const OFF = { Operations: [{ op: 'replace', path: 'active', value: false }] };
 
 test('an identity service deactivates also whose name or address others have changed, and keeps the identifier', async (t) => {
-  const { users, provisioning } = provisioningFixture(t);
+  const { users, provisioning } = await provisioningFixture(t);
   const emails = [{ value: 'zoe@example.com' }];
   await users.add(A, { ...person('Zoe'), identifier: '52998224725' }, OPERATOR);
   const { id } = await provisioning.create(A, USER, { userName: 'z@corp.example', emails });
@@ -155,7 +155,7 @@ test('an identity service deactivates also whose name or address others have cha
 });
 
 test('an identity service names a person of another organization by any spelling, up to the limit', async (t) => {
-  const { users, provisioning, actors } = provisioningFixture(t);
+  const { users, provisioning, actors } = await provisioningFixture(t);
   const zoe = await users.add(B, { ...person('Zoe'), email: 'zoe@münchen.example' }, OPERATOR);
   const emails = [{ value: 'zoe@xn--mnchen-3ya.example' }];
   t.is((await provisioning.create(A, USER, { userName: 'zoe', emails })).id, zoe.id);
@@ -171,7 +171,7 @@ test('an identity service names a person of another organization by any spelling
 });
 
 test('a role that a group gave ends with the group, also after a change that came to no end', async (t) => {
-  const { users, provisioning, actors } = provisioningFixture(t);
+  const { users, provisioning, actors } = await provisioningFixture(t);
   const zoe = await users.add(A, person('Zoe'), accessOf('administrator'));
   const id = systemIds.uuid();
   const group = { displayName: 'sealwright-administrators', externalId: null };
@@ -185,7 +185,7 @@ test('a role that a group gave ends with the group, also after a change that cam
 });
 
 test('a role that a group gives no more is not given by a change that is carried out late', async (t) => {
-  const { users, provisioning, ...parts } = provisioningFixture(t);
+  const { users, provisioning, ...parts } = await provisioningFixture(t);
   const zoe = await users.add(A, person('Zoe'), NO_ACCESS);
   const { id } = await provisioning.create(A, GROUP, { displayName: 'sealwright-administrators' });
   const patch = (by: Provisioning, op: 'add' | 'remove') =>
@@ -214,9 +214,9 @@ test('a role that a group gives no more is not given by a change that is carried
 });
 
 test('a session ends after its lifetime, also one that is in use', async (t) => {
-  const place = portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
+  const place = await portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
   const { runtime, store, clock, tickets } = place;
-  const parts = { actors: runtime.actors, store, clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime, store, clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, clock, () => 'http://localhost');
   const signIn = new UserSignIn(parts, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
@@ -231,7 +231,7 @@ test('a session ends after its lifetime, also one that is in use', async (t) => 
 });
 
 test('requests for links that wait are bounded, and networks take turns', async (t) => {
-  const place = portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
+  const place = await portalStoreFixture(t, { definitions: [PORTAL_USER, BRANDING] });
   const { runtime, store, tickets } = place;
   const clock = new SimulatedClock();
   let looked = 0;
@@ -241,7 +241,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
       return store.holder(name);
     },
   });
-  const parts = { actors: runtime.actors, store, clock: place.clock, ids: systemIds, log: SILENT };
+  const parts = { actors: runtime, store, clock: place.clock, ids: systemIds, log: SILENT };
   const links = new SigningLinks(tickets, place.clock, () => 'http://localhost');
   const signIn = new UserSignIn({ ...parts, store: counting, clock }, links, 3_600_000, NO_GRANTS);
   const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
@@ -252,7 +252,7 @@ test('requests for links that wait are bounded, and networks take turns', async 
   clock.advance(400);
   t.is(looked, 62);
   await until(async () => {
-    const actor = await runtime.actors.read(PORTAL_USER, zoe.id);
+    const actor = await runtime.read(PORTAL_USER, zoe.id);
     return actor?.context.signInLinks?.length === 1 ? true : undefined;
   });
   clock.advance(5000 * 200);

@@ -23,11 +23,12 @@ import {
   UNCOUNTED_GRACE,
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
+import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { Profile } from '../../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
-import { newTenant, portalStoreFixture } from './upload-harness.ts';
+import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
 
 function filesOf(portal: string): string[] {
   return readdirSync(join(portal, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -36,7 +37,7 @@ function filesOf(portal: string): string[] {
 }
 
 test('content that arrives twice in chunks is stored once, under its digest', async (t) => {
-  const { blobs, portal } = portalStoreFixture(t);
+  const { blobs, portal } = await portalStoreFixture(t);
   const content = Buffer.alloc(300_000, 'abc');
   const sink = await blobs.open();
   for (let at = 0; at < content.length; at += 7_001) await sink.write(content.subarray(at, at + 7_001));
@@ -52,7 +53,7 @@ test('content that arrives twice in chunks is stored once, under its digest', as
 });
 
 test('aborted content leaves no file, and neither does that of a dead process', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const sink = await it.blobs.open();
   await sink.write(Buffer.from('half a file'));
   t.is(readdirSync(join(it.portal, 'incoming')).length, 1);
@@ -65,12 +66,12 @@ test('aborted content leaves no file, and neither does that of a dead process', 
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
   writeFileSync(it.blobs.temporaryPath(), 'left by a crash');
   await it.close();
-  const again = portalStoreFixture(t, { root: it.root });
+  const again = await portalStoreFixture(t, { root: it.root });
   t.deepEqual(readdirSync(join(again.portal, 'incoming')), []);
 });
 
 test('an existing file is taken over, and replaces a damaged one of the same content', async (t) => {
-  const { blobs } = portalStoreFixture(t);
+  const { blobs } = await portalStoreFixture(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   truncateSync(blobs.pathOf(blob), 3);
   const path = blobs.temporaryPath();
@@ -81,7 +82,7 @@ test('an existing file is taken over, and replaces a damaged one of the same con
 });
 
 test('the sweep removes only unreferenced files after their grace period', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('counted'));
@@ -97,18 +98,18 @@ test('the sweep removes only unreferenced files after their grace period', async
 });
 
 test('a file that gets a reference while its sweep waits for the disk stays', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   for (const isReferred of [true, false]) {
     const { blob, md5 } = await it.blobs.put(Buffer.from(`referred: ${isReferred}`));
     it.clock.forward(UNCOUNTED_GRACE + 1_000);
     const owner = { organizationId: tenant.organization.id, applicationId: tenant.application.id };
     const upload = { ...owner, name: 'a', contentType: 'text/plain', md5, createdAt: 0, blob: { ...blob } };
-    const address = { kind: 'upload', id: systemIds.uuid() };
+    const id = systemIds.uuid();
     const store: Parameters<typeof it.blobs.sweep>[0] = {
       counters: (prefix) => it.store.counters(prefix),
       async flushed() {
-        if (isReferred) t.true((await it.runtime.system.create(address, upload)).accepted);
+        if (isReferred) t.true((await it.runtime.create(UPLOAD, id, upload)).accepted);
         await it.store.flushed();
       },
     };
@@ -118,7 +119,7 @@ test('a file that gets a reference while its sweep waits for the disk stays', as
 });
 
 test('content stored again during a sweep exists afterwards', async (t) => {
-  const { blobs, store, clock } = portalStoreFixture(t);
+  const { blobs, store, clock } = await portalStoreFixture(t);
   const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));
   for (const content of contents) await blobs.put(content);
   for (let round = 0; round < 5; round++) {
@@ -130,8 +131,8 @@ test('content stored again during a sweep exists afterwards', async (t) => {
   }
 });
 
-test('a path is made of a digest alone, and counters sum up the references to a file', (t) => {
-  const { blobs } = portalStoreFixture(t);
+test('a path is made of a digest alone, and counters sum up the references to a file', async (t) => {
+  const { blobs } = await portalStoreFixture(t);
   t.throws(() => blobs.pathOf({ sha256: '../../../etc/passwd' }), { instanceOf: TypeError });
   t.deepEqual(
     { ...blobCounters([{ sha256: 'a' }, { sha256: 'b' }, { sha256: 'a' }]) },
@@ -143,7 +144,7 @@ test('a path is made of a digest alone, and counters sum up the references to a 
 });
 
 test('content stored again is the same file for a concurrent reader', async (t) => {
-  const { blobs, clock } = portalStoreFixture(t);
+  const { blobs, clock } = await portalStoreFixture(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   const source = openSource(blobs.pathOf(blob));
   clock.forward(60_000);
@@ -155,7 +156,7 @@ test('content stored again is the same file for a concurrent reader', async (t) 
 });
 
 test('a small file is stored by a pool thread, under the digest of its chunks', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(100_000, 'abc');
   const sink = await blobs.open();
@@ -172,7 +173,7 @@ test('a small file is stored by a pool thread, under the digest of its chunks', 
 });
 
 test('content over the memory limit is streamed through a file, with the same result', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(300_000, 'abc');
   const sink = await blobs.open();
@@ -184,7 +185,7 @@ test('content over the memory limit is streamed through a file, with the same re
 });
 
 test('a file that a sweep removes while another thread stores it again is not answered as stored', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
   it.clock.forward(UNCOUNTED_GRACE + 1_000);
   const lost = it.blobs.placing(
@@ -210,7 +211,7 @@ test('a file that a sweep removes while another thread stores it again is not an
 });
 
 test('bytes count as held in memory until they are stored, and over a limit for all files none are held', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const storing: (() => void)[] = [];
   const storeSmall = ({ bytes }: { readonly bytes: Uint8Array }) =>
     new Promise<StoredBlob>((resolve) => {
@@ -237,7 +238,7 @@ test('bytes count as held in memory until they are stored, and over a limit for 
 });
 
 test('a small PDF is inspected while it is stored, and stored also when it cannot be signed', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const store = async (bytes: Buffer, isPdf: boolean) => {
     const sink = await blobs.open();
@@ -253,7 +254,7 @@ test('a small PDF is inspected while it is stored, and stored also when it canno
 });
 
 test('a file whose inspection ends its thread is stored without the result', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const asked: unknown[] = [];
   const pool = {
     run: async (task: { readonly inspect?: unknown }) => {
@@ -270,8 +271,8 @@ test('a file whose inspection ends its thread is stored without the result', asy
   t.deepEqual(asked, [true, false]);
 });
 
-test('an inspection is kept for some minutes, for a file of the same content, name and type', (t) => {
-  const { clock } = portalStoreFixture(t);
+test('an inspection is kept for some minutes, for a file of the same content, name and type', async (t) => {
+  const { clock } = await portalStoreFixture(t);
   const inspected = new InspectedUploads(clock);
   const file = { name: 'a.pdf', contentType: 'application/pdf' };
   const result = { format: 'Pades' } as const;
@@ -285,7 +286,7 @@ test('an inspection is kept for some minutes, for a file of the same content, na
 });
 
 test('a full disk refuses the upload as retryable, and leaves no file', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { blobs } = await withPool(t, it);
   rmSync(join(it.portal, 'blobs'), { recursive: true });
   await t.throwsAsync(blobs.put(Buffer.from('the content')), { code: 'storage.unavailable' });
@@ -293,7 +294,7 @@ test('a full disk refuses the upload as retryable, and leaves no file', async (t
 });
 
 /** The files of a fixture with a pool that stores the small ones. */
-async function withPool(t: ExecutionContext, it: ReturnType<typeof portalStoreFixture>) {
+async function withPool(t: ExecutionContext, it: PortalStoreFixture) {
   const folder = (name: string) => join(it.root, name);
   const pool = new SigningPool({
     threads: 1,

@@ -8,7 +8,7 @@ import { PIECE_BYTES, pieceContent, TOTAL_BYTES } from './kill-content.ts';
 import { newTenant, openPortalStore } from './upload-harness.ts';
 
 const [, , root = ''] = process.argv;
-const it = openPortalStore(root, { faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) });
+const it = await openPortalStore(root, { faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) });
 it.runtime.start();
 const tenant = await newTenant(it, systemIds.uuid());
 const { organization, application } = tenant;

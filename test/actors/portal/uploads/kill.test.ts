@@ -46,7 +46,7 @@ async function inspect(
 ): Promise<void> {
   const of = (word: string) => promises.filter(([first]) => first === word);
   for (const [, id = '', sha256 = ''] of of('upload')) {
-    const upload = await it.runtime.actors.read(UPLOAD, id);
+    const upload = await it.runtime.read(UPLOAD, id);
     const { blob } = (upload?.context ?? { blob: { sha256: '', length: 0 } }) as UploadContext;
     t.is(blob.sha256, sha256, id);
     t.is(hexOf(it.blobs.pathOf(blob)), sha256);
@@ -71,7 +71,7 @@ async function inspect(
 async function round(t: ExecutionContext, faults: string, killAfter: number): Promise<void> {
   const root = folderFor(t);
   const promises = await live(root, faults, killAfter);
-  const it = openPortalStore(root);
+  const it = await openPortalStore(root);
   try {
     await inspect(t, it, promises);
     it.clock.forward(UNCOUNTED_GRACE + 60_000);

@@ -39,10 +39,10 @@ function temporaryFolder(t: ExecutionContext): string {
   return folder;
 }
 
-function twoNodes(t: ExecutionContext): TwoNodes {
+async function twoNodes(t: ExecutionContext): Promise<TwoNodes> {
   let now = () => Date.now();
   const objects = new FolderObjects(temporaryFolder(t), { now: () => now() });
-  const it = portalStoreFixture(t, { objects });
+  const it = await portalStoreFixture(t, { objects });
   now = () => it.clock.now();
   const folder = join(temporaryFolder(t), 'portal');
   const parts = { ids: systemIds, clock: it.clock };
@@ -70,7 +70,7 @@ test('a folder keeps the contract of an object store', (t) =>
   assertObjectContract(t, new FolderObjects(temporaryFolder(t))));
 
 test('what one node stores is read by another without a common folder', async (t) => {
-  const { it, other, folder } = twoNodes(t);
+  const { it, other, folder } = await twoNodes(t);
   const content = Buffer.from(`${'x'.repeat(500_000)}end`);
   const { blob } = await it.blobs.put(content);
   const sent = other.file(blob, 'a.pdf', 'application/pdf');
@@ -90,7 +90,7 @@ test('what one node stores is read by another without a common folder', async (t
 });
 
 test('an object whose bytes are not those of its name is refused', async (t) => {
-  const { it, objects, other, folder } = twoNodes(t);
+  const { it, objects, other, folder } = await twoNodes(t);
   const { blob } = await it.blobs.put(Buffer.from('the content'));
   const key = `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`;
   writeFileSync(join(objects.location, key), 'the c0ntent');
@@ -100,7 +100,7 @@ test('an object whose bytes are not those of its name is refused', async (t) => 
 });
 
 test('a disk that refuses a file leaves no connection to the object store open', async (t) => {
-  const { it, objects, other, folder } = twoNodes(t);
+  const { it, objects, other, folder } = await twoNodes(t);
   const { blob } = await it.blobs.put(Buffer.from('the content'));
   const opened: Readable[] = [];
   const get = objects.get.bind(objects);
@@ -118,7 +118,7 @@ test('a disk that refuses a file leaves no connection to the object store open',
 });
 
 test('an upload is not acknowledged when the object store refuses it', async (t) => {
-  const { it, objects } = twoNodes(t);
+  const { it, objects } = await twoNodes(t);
   rmSync(objects.location, { recursive: true });
   writeFileSync(objects.location, 'no folder');
   await t.throwsAsync(it.blobs.put(Buffer.from('the content')));
@@ -126,7 +126,7 @@ test('an upload is not acknowledged when the object store refuses it', async (t)
 });
 
 test('segments that arrive at two nodes make the file', async (t) => {
-  const { it, objects } = twoNodes(t);
+  const { it, objects } = await twoNodes(t);
   const tenant = await newTenant(it, 'Org');
   const second = secondService(t, it, objects);
   const content = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at & 0xff));
@@ -151,7 +151,7 @@ test('segments that arrive at two nodes make the file', async (t) => {
 });
 
 test('the sweep removes unreferenced objects an hour after their grace, and no others', async (t) => {
-  const { it, objects, other } = twoNodes(t);
+  const { it, objects, other } = await twoNodes(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('counted'));
@@ -175,7 +175,7 @@ test('the sweep removes unreferenced objects an hour after their grace, and no o
 });
 
 test('a file that the store does not let be removed holds no other', async (t) => {
-  const { it, objects } = twoNodes(t);
+  const { it, objects } = await twoNodes(t);
   const blobs = [];
   for (const content of ['a', 'b', 'c']) blobs.push((await it.blobs.put(Buffer.from(content))).blob);
   const [refused] = (await objects.list('blobs/')).objects;
@@ -198,7 +198,7 @@ test('a file that the store does not let be removed holds no other', async (t) =
 });
 
 test('a store that lets nothing be removed is not given a copy of each file at each sweep', async (t) => {
-  const { it, objects } = twoNodes(t);
+  const { it, objects } = await twoNodes(t);
   for (let n = 0; n < 40; n += 1) await it.blobs.put(Buffer.from(`content ${n}`));
   objects.remove = async () => {
     throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
@@ -211,7 +211,7 @@ test('a store that lets nothing be removed is not given a copy of each file at e
 
 for (const healer of ['a reader', 'a further use', 'the next sweep'] as const)
   test(`a file that another node refers to while it is removed is moved back by ${healer}`, async (t) => {
-    const { it, objects, other } = twoNodes(t);
+    const { it, objects, other } = await twoNodes(t);
     const { blob } = await it.blobs.put(Buffer.from('the content'));
     it.clock.forward(UNCOUNTED_GRACE + 1_000);
     t.is((await it.blobs.sweep(it.store)).removed, 1);
@@ -228,7 +228,7 @@ for (const healer of ['a reader', 'a further use', 'the next sweep'] as const)
   });
 
 test('the cache loses what was not used for a day, and the oldest files above its size', async (t) => {
-  const { it, objects } = twoNodes(t);
+  const { it, objects } = await twoNodes(t);
   const paths: string[] = [];
   const put = async (content: string) => {
     const { blob } = await it.blobs.put(Buffer.from(content));
@@ -263,14 +263,14 @@ test('the cache loses what was not used for a day, and the oldest files above it
 });
 
 test('files of a folder without an object store enter it before they leave the folder', async (t) => {
-  const plain = portalStoreFixture(t);
+  const plain = await portalStoreFixture(t);
   const tenant = await newTenant(plain, 'Org');
   const sink = await plain.uploads.open();
   await sink.write(Buffer.from('counted'));
   const upload = await plain.uploads.accept(tenant, sink, { name: 'a', contentType: 'text/plain' });
   await plain.close();
   const objects = new FolderObjects(temporaryFolder(t));
-  const it = portalStoreFixture(t, { root: plain.root, objects });
+  const it = await portalStoreFixture(t, { root: plain.root, objects });
   it.clock.forward(DAY + 1_000);
   // Its reading counts as a use.
   for (let round = 0; round < 2; round++) await it.blobs.trim(it.store);
@@ -284,7 +284,7 @@ function secondService(
   it: PortalStoreFixture,
   objects: FolderObjects,
 ): Pick<PortalStoreFixture, 'uploads'> {
-  const { actors } = it.runtime;
+  const actors = it.runtime;
   const parts = { actors, store: it.store, clock: it.clock, ids: systemIds, faults: it.faults };
   const root = join(temporaryFolder(t), 'portal');
   const blobs = new Blobs({

@@ -24,7 +24,7 @@ async function piece(
 }
 
 test('segments in any order, repeated and overlapping, make the original file', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   t.is(await piece(it, ticket, { from: 600, to: 999 }), undefined);
@@ -42,26 +42,26 @@ test('segments in any order, repeated and overlapping, make the original file', 
 });
 
 test('an acknowledged segment exists after a restart', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   await piece(it, ticket, { from: 0, to: 499 });
   await it.close();
-  const again = portalStoreFixture(t, { root: it.root });
+  const again = await portalStoreFixture(t, { root: it.root });
   const view = await piece(again, ticket, { from: 500, to: 999 });
   t.is(view?.size, 1_000);
 });
 
 for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) {
   test(`a segmented upload whose service fails at ${point} continues with the repeated segment`, async (t) => {
-    const it = portalStoreFixture(t);
+    const it = await portalStoreFixture(t);
     const tenant = await newTenant(it, 'Org');
     const ticket = await it.uploads.openSegmented(tenant);
     await piece(it, ticket, { from: 0, to: 499 });
     it.faults.arm(point, 'throw');
     await t.throwsAsync(piece(it, ticket, { from: 500, to: 999 }), { code: 'fault.injected' });
     await it.close();
-    const again = portalStoreFixture(t, { root: it.root });
+    const again = await portalStoreFixture(t, { root: it.root });
     const view = await piece(again, ticket, { from: 500, to: 999 });
     t.is(view?.size, 1_000);
     t.deepEqual(readdirSync(join(again.portal, 'segments')), []);
@@ -69,7 +69,7 @@ for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) 
 }
 
 test('concurrent last segments create one upload, and each answer has its id', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   for (let round = 0; round < 5; round++) {
     const ticket = await it.uploads.openSegmented(tenant);
@@ -87,7 +87,7 @@ test('concurrent last segments create one upload, and each answer has its id', a
 });
 
 test('a segment that does not match its range is refused and not stored', async (t) => {
-  const it = portalStoreFixture(t, { maxBytes: 2_000 });
+  const it = await portalStoreFixture(t, { maxBytes: 2_000 });
   const ticket = await it.uploads.openSegmented(await newTenant(it, 'Org'));
   const send = async (from: number, to: number, total: number, bytes: number) => {
     const sink = await it.uploads.open();
@@ -106,7 +106,7 @@ test('a segment that does not match its range is refused and not stored', async 
 });
 
 test('a ticket of another upload and an expired one accept no segment', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   await t.throwsAsync(piece(it, `${ticket.slice(0, -2)}AA`, { from: 0, to: 9 }), { code: 'NotFound' });
@@ -117,7 +117,7 @@ test('a ticket of another upload and an expired one accept no segment', async (t
 });
 
 test('an organization has a limit of open segmented uploads, and abandoned ones are swept', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const tickets: string[] = [];
   for (let at = 0; at < MAX_OPEN_UPLOADS; at++) tickets.push(await it.uploads.openSegmented(tenant));

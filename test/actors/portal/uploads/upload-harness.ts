@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type ActorDefinition,
+  type Actor,
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
   type Clock,
-  type EffectHandler,
+  createRuntime,
   Faults,
+  type HandledEffect,
   type Log,
+  type Runtime,
   type Step,
   systemClock,
   systemIds,
@@ -58,8 +58,8 @@ export interface PortalStoreOptions {
   readonly maxBytes?: number;
   readonly faults?: Faults;
   /** Kinds of actors besides those of uploads and organizations. */
-  readonly definitions?: readonly ActorDefinition[];
-  readonly handlers?: { readonly [name: string]: EffectHandler };
+  readonly definitions?: readonly Actor[];
+  readonly handlers?: readonly HandledEffect<unknown>[];
   readonly observe?: (step: Step) => void;
   /** Left out: files are in the folder. */
   readonly objects?: ObjectStore;
@@ -69,7 +69,7 @@ export interface PortalStoreFixture {
   readonly root: string;
   readonly portal: string;
   readonly store: ActorStore;
-  readonly runtime: BuiltRuntime;
+  readonly runtime: Runtime;
   readonly clock: MovableClock;
   readonly faults: Faults;
   readonly disk: DiskSync;
@@ -90,7 +90,10 @@ export interface PortalStoreFixture {
 /** One secret for all fixtures, so that tickets outlive a restart. */
 const KEYS = portalKeys(Buffer.alloc(32, 7));
 
-export function openPortalStore(root: string, options: PortalStoreOptions = {}): PortalStoreFixture {
+export async function openPortalStore(
+  root: string,
+  options: PortalStoreOptions = {},
+): Promise<PortalStoreFixture> {
   const portal = join(root, 'portal');
   const faults = options.faults ?? new Faults();
   const clock = movableClock();
@@ -108,23 +111,23 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
   const sealed = new SecretBox(KEYS.sealing, systemIds);
   let tenants: TenantDirectory | undefined;
   const lists = new RowLists(store);
-  const runtime = buildRuntime({
+  const runtime = await createRuntime({
     store,
     clock,
-    ids: systemIds,
     log: SILENT,
     faults,
-    definitions: [UPLOAD, SEGMENTED_UPLOAD, ORGANIZATION, ...(options.definitions ?? [])],
-    handlers: options.handlers ?? {},
+    start: 'later',
+    deadLetters: false,
+    actors: [UPLOAD, SEGMENTED_UPLOAD, ORGANIZATION, ...(options.definitions ?? [])],
+    handlers: options.handlers ?? [],
     onCommitted: (step) => {
       tenants?.observe(step);
       lists.observe(step);
       options.observe?.(step);
     },
   });
-  const { actors } = runtime;
-  tenants = new TenantDirectory({ actors, store, clock });
-  const parts = { actors, store, clock, ids: systemIds, faults };
+  tenants = new TenantDirectory({ actors: runtime, store, clock });
+  const parts = { actors: runtime, store, clock, ids: systemIds, faults };
   const { objects } = options;
   const segments = objects ? new SegmentObjects(objects) : new SegmentFolder(portal, disk);
   const segmented = new SegmentedUploads(segments, parts, blobs, tickets);
@@ -135,7 +138,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     segmented,
     maxBytes: options.maxBytes ?? 1_000_000,
   });
-  const administration = new Administration({ actors, store, clock, ids: systemIds }, lists);
+  const administration = new Administration(parts, lists);
   let closed = false;
   return {
     root,
@@ -161,18 +164,18 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     async close() {
       if (closed) return;
       closed = true;
-      await runtime.stop(0);
+      await runtime.stop({ graceMs: 0 });
       await store.close();
     },
   };
 }
 
-export function portalStoreFixture(
+export async function portalStoreFixture(
   t: ExecutionContext,
   options: PortalStoreOptions = {},
-): PortalStoreFixture {
+): Promise<PortalStoreFixture> {
   const root = options.root ?? mkdtempSync(join(tmpdir(), 'sealwright-portal-'));
-  const it = openPortalStore(root, options);
+  const it = await openPortalStore(root, options);
   t.teardown(async () => {
     await it.close();
     rmSync(root, { recursive: true, force: true });

@@ -25,7 +25,7 @@ async function send(
 }
 
 test('an upload reports the received content and exists after a restart', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const view = await send(it, tenant, {
     content: 'hello',
@@ -40,14 +40,14 @@ test('an upload reports the received content and exists after a restart', async 
     sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
   });
   await it.close();
-  const again = portalStoreFixture(t, { root: it.root });
+  const again = await portalStoreFixture(t, { root: it.root });
   const found = await again.uploads.findUpload(tenant.organization.id, view.id.toUpperCase());
   t.is(found.name, 'a b.pdf');
   t.is(readFileSync(again.blobs.pathOf(found.blob), 'utf8'), 'hello');
 });
 
 test('the location of an upload shows the file without a key, for an hour', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { location, id, sha256 } = await send(it, await newTenant(it, 'Org'), { content: 'hello' });
   t.regex(location, new RegExp(`^/api/uploads/${id}/preview\\?ticket=[\\w-]+$`));
   const ticket = location.split('=')[1] ?? '';
@@ -60,7 +60,7 @@ test('the location of an upload shows the file without a key, for an hour', asyn
 });
 
 test('an upload of another organization and an invalid id are unknown', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const { id } = await send(it, theirs, { content: 'secret' });
@@ -70,7 +70,7 @@ test('an upload of another organization and an invalid id are unknown', async (t
 });
 
 test('an upload of a participant is found only for that participant, and counted until it expires', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const { organization } = await newTenant(it, 'Org');
   const participant = {
     documentId: '00000000-0000-4000-8000-000000000001' as DocumentId,
@@ -100,7 +100,7 @@ test('an upload of a participant is found only for that participant, and counted
   t.is((await find(participant)).name, 'a.pdf');
   // However often it was used.
   await find(participant);
-  await it.runtime.actors.send(UPLOAD, id, { type: 'FORGET' });
+  await it.runtime.send(UPLOAD, id, { type: 'FORGET' });
   await t.throwsAsync(find(participant), { code: 'UploadNotFound' });
   t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 1, bytes: 10 });
   it.clock.forward(UNUSED_LIFETIME + 60_000);
@@ -109,7 +109,7 @@ test('an upload of a participant is found only for that participant, and counted
 });
 
 test('empty files and files over the limit are refused and leave no file', async (t) => {
-  const it = portalStoreFixture(t, { maxBytes: 10 });
+  const it = await portalStoreFixture(t, { maxBytes: 10 });
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(send(it, tenant, { content: '' }), { code: 'BadRequest' });
   await t.throwsAsync(send(it, tenant, { content: '12345678901' }), { code: 'PayloadTooLarge' });
@@ -119,14 +119,14 @@ test('empty files and files over the limit are refused and leave no file', async
 });
 
 test('an unused upload is removed after a day, a used one a week after its last use', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const unused = await send(it, tenant, { content: 'unused' });
   const used = await send(it, tenant, { content: 'used' });
   it.clock.forward(UNUSED_LIFETIME - 60_000);
   const { blob } = await it.uploads.findUpload(tenant.organization.id, used.id);
   it.clock.forward(120_000);
-  const there = async (id: string) => (await it.runtime.actors.read(UPLOAD, id)) !== undefined;
+  const there = async (id: string) => (await it.runtime.read(UPLOAD, id)) !== undefined;
   await it.settle(async () => !(await there(unused.id)));
   t.true(await there(used.id));
   it.clock.forward(3_600_000 * 2);
@@ -134,24 +134,24 @@ test('an unused upload is removed after a day, a used one a week after its last 
   t.true(existsSync(it.blobs.pathOf(blob)));
   await it.close();
 
-  const later = portalStoreFixture(t, { root: it.root });
+  const later = await portalStoreFixture(t, { root: it.root });
   later.clock.forward(UNUSED_LIFETIME + USED_LIFETIME + 3_600_000);
-  await later.settle(async () => (await later.runtime.actors.read(UPLOAD, used.id)) === undefined);
+  await later.settle(async () => (await later.runtime.read(UPLOAD, used.id)) === undefined);
   t.is((await later.blobs.sweep(later.store)).removed, 1);
   t.false(existsSync(later.blobs.pathOf(blob)));
 });
 
 test('a call that has made its documents does not fail for uses that its upload cannot take now', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const { id } = await send(it, tenant, { content: 'hello' });
   // More messages than wait for an actor.
   await t.notThrowsAsync(it.uploads.use(Array.from({ length: 400 }, () => id as UploadId)));
-  t.is((await it.runtime.actors.read(UPLOAD, id))?.state, 'Used');
+  t.is((await it.runtime.read(UPLOAD, id))?.state, 'Used');
 });
 
 test('invalid names and types are replaced by safe ones', async (t) => {
-  const it = portalStoreFixture(t);
+  const it = await portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const names = ['', '..', 'a/b/', '\u0007', 'x'.repeat(5_000), 'half \ud800 pair', '../../etc/passwd'];
   const kept = await Promise.all(

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import type { WebhookId } from '../../../../machines/ids.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
+import { stubDocument } from '../stub-document.ts';
 import { never, ok, startReceiver, status } from './receiver.ts';
 import { documentId, event, flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
@@ -123,9 +124,9 @@ test('an announcement that fails and is repeated keeps its place before the next
     throw new Error('cut off');
   });
   const address = { kind: 'document', id: DOCUMENT_1 };
-  await webhookSystem.runtime.system.create(address, null);
+  await webhookSystem.runtime.create(stubDocument, DOCUMENT_1);
   for (const one of flow(DOCUMENT_1, 3))
-    await webhookSystem.runtime.system.send(address, {
+    await webhookSystem.runtime.send(stubDocument, DOCUMENT_1, {
       type: 'ASK',
       effect: { do: 'announce', events: [one] },
     });
@@ -134,7 +135,7 @@ test('an announcement that fails and is repeated keeps its place before the next
   t.deepEqual(sequences(receiver.calls), [1, 2, 3]);
   await webhookSystem.until(async () => {
     webhookSystem.clock.advance(1000);
-    return (await webhookSystem.runtime.store.pendingEffects(address)).length === 0;
+    return (await webhookSystem.store.pendingEffects(address)).length === 0;
   });
   await webhookSystem.until(() => webhookSystem.runtime.stats().effectsInFlight === 0);
   t.is(receiver.calls.length, 3, 'none of them came twice');
@@ -329,6 +330,6 @@ test('a delivered event is removed after 30 days, with its rows and counters', a
     return (await count()) === 0;
   });
   t.true(webhookSystem.clock.now() - endedAt >= 30 * 24 * 3_600_000);
-  t.deepEqual(await webhookSystem.runtime.store.rows({ view: 'deliveries', limit: 9 }), []);
-  t.deepEqual(await webhookSystem.runtime.store.counters('deliveries/'), {});
+  t.deepEqual(await webhookSystem.store.rows({ view: 'deliveries', limit: 9 }), []);
+  t.deepEqual(await webhookSystem.store.counters('deliveries/'), {});
 });

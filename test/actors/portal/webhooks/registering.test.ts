@@ -6,6 +6,7 @@ import type { WebhookInput } from '../../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { ACTION_1, DOCUMENT_1, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';
+import { stubDocument } from '../stub-document.ts';
 import { ok, startReceiver, status } from './receiver.ts';
 import { documentId, event, flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
@@ -42,7 +43,7 @@ test('events of an organization without a webhook are not stored, and a new webh
   await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 1));
   for (const sequence of [2, 3]) {
     const effect = { do: 'announce', events: [event('DocumentSigned', sequence)] };
-    await webhookSystem.runtime.system.send({ kind: 'document', id: DOCUMENT_1 }, { type: 'ASK', effect });
+    await webhookSystem.runtime.send(stubDocument, DOCUMENT_1, { type: 'ASK', effect });
     effects.push(...(await webhookSystem.store.pendingEffects({ kind: 'document', id: DOCUMENT_1 })));
   }
   t.deepEqual(effects, []);
@@ -120,9 +121,7 @@ test('tokens and secrets of webhooks are neither shown nor stored in clear', asy
     'url',
   ]);
   t.true(made.isSigned);
-  const stored = JSON.stringify(
-    await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }),
-  );
+  const stored = JSON.stringify(await webhookSystem.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }));
   t.false(stored.includes('very-secret-token') || stored.includes(SECRET.slice(6)));
   t.like(await webhookSystem.registry.open(ORGANIZATION_1, made.id), {
     token: 'very-secret-token',
@@ -165,11 +164,11 @@ test('the webhook of the settings is added once, changed and removed with them',
   const webhookSystem = await startWebhookSystem(t);
   const input: WebhookInput = { url: 'https://x.test/a', authType: 'ApiKey', token: 'one', secret: SECRET };
   await webhookSystem.registry.configure(ORGANIZATION_1, undefined);
-  t.is(await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }), undefined);
+  t.is(await webhookSystem.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }), undefined);
   await webhookSystem.registry.configure(ORGANIZATION_1, input);
   const [first] = await webhookSystem.webhooks.list(TENANT_1);
   const revision = async () =>
-    (await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }))?.revision;
+    (await webhookSystem.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }))?.revision;
   const before = await revision();
   await webhookSystem.registry.configure(ORGANIZATION_1, input);
   t.is(await revision(), before, 'a start with the same settings changes nothing');

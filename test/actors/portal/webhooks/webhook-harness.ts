@@ -3,10 +3,10 @@
 import {
   ActorCalls,
   type ActorStore,
-  type BuiltRuntime,
-  buildRuntime,
+  createRuntime,
   type EffectHandler,
   Faults,
+  type Runtime,
   systemClock,
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
@@ -27,7 +27,7 @@ import {
 import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { reached } from '../../../project/waiting.ts';
-import { handlerTable } from '../../../runtime/any-effect.ts';
+import { handlersByName } from '../../../runtime/any-effect.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -41,7 +41,7 @@ export const TENANT_1 = {
 
 export interface WebhookSystem extends Outgoing {
   readonly store: ActorStore;
-  readonly runtime: BuiltRuntime;
+  readonly runtime: Runtime;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
   /** Everything a document asks for, in one effect each; resolves once the delivery queues have it. */
@@ -95,14 +95,9 @@ export async function startWebhookSystem(
     },
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
-  const runtime: BuiltRuntime = buildRuntime({
-    actors,
+  const runtime = await createRuntime({
     store,
-    clock: time,
-    ids,
-    log: QUIET,
-    faults,
-    definitions: [
+    actors: [
       stubDocument,
       ORGANIZATION,
       FOLDER,
@@ -110,9 +105,19 @@ export async function startWebhookSystem(
       WEBHOOK_SET,
       withRelatedActors(WEBHOOK_DELIVERY_QUEUE),
     ],
-    handlers: withoutTimeLimits({ ...handlerTable(outgoing.handlers), emptyFolder: nothing }),
+    handlers: [
+      ...withoutTimeLimits(outgoing.handlers),
+      ...handlersByName([FOLDER], { emptyFolder: nothing }),
+    ],
+    calls: actors,
+    start: 'later',
+    clock: time,
+    ids,
+    log: QUIET,
+    faults,
+    deadLetters: false,
     onCommitted: (step) => outgoing.registry.observe(step),
-    options: { effectsInFlight: options.effectsInFlight ?? 64 },
+    effects: { atOnce: options.effectsInFlight ?? 64 },
   });
   await actors.create(ORGANIZATION, ORGANIZATION_1, {
     ...NO_SETTINGS,
@@ -124,7 +129,7 @@ export async function startWebhookSystem(
   });
   runtime.start();
   t.teardown(async () => {
-    const stopped = runtime.stop(0);
+    const stopped = runtime.stop({ graceMs: 0 });
     // The grace is over once time goes on.
     time.advance(1);
     await stopped;
@@ -142,9 +147,12 @@ export async function startWebhookSystem(
     until,
     async announce(documentId, ...events) {
       const address = { kind: 'document', id: documentId };
-      await runtime.system.create(address, null);
+      await runtime.create(stubDocument, documentId);
       for (const event of events)
-        await runtime.system.send(address, { type: 'ASK', effect: { do: 'announce', events: [event] } });
+        await runtime.send(stubDocument, documentId, {
+          type: 'ASK',
+          effect: { do: 'announce', events: [event] },
+        });
       await until(async () => {
         const { length } = await store.pendingEffects(address);
         // Effects that concern no webhook are removed a moment after they have ended.

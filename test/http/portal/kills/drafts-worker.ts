@@ -17,7 +17,7 @@ const { portal, runtime, store, tenant, file } = await portalFixture(
   { root, clock, faults },
 );
 /** Another node, where a rule refuses every creation. */
-const refusing = new Drafts({ actors: runtime.actors, store, clock, ids: systemIds }, portal.uploads, {
+const refusing = new Drafts({ actors: runtime, store, clock, ids: systemIds }, portal.uploads, {
   create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
 });
 

@@ -3,10 +3,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrateStore } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
 import { renamedDeadlines } from '#runtime/step/derive.js';
+import { migrateStore } from '#runtime/step/migrate.js';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../../actors/portal/registry.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
