@@ -86,7 +86,7 @@ export function createOutgoing(
   const mailTrouble = new MailTrouble(runtime.clock);
   return {
     handlers: [
-      createMailHandler(runtime),
+      createMailHandler,
       sendMailHandler({
         actors,
         mailer,
@@ -100,7 +100,7 @@ export function createOutgoing(
         store: runtime.store,
         trouble: mailTrouble,
       }),
-      reportMailHandler(runtime),
+      reportMailHandler,
       publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhookHandler(runtime, registry, caller),
     ],

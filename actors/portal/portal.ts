@@ -101,7 +101,7 @@ function handlersOf({ common, documents, signing }: PortalWiring): ServicePlan['
     ...common.outgoing.handlers,
     emptyFolderHandler(runtime, documentsIn, DOCUMENT),
     operateDocumentsHandler(runtime, columns),
-    cancelDraftDocumentsHandler(runtime, creation),
+    cancelDraftDocumentsHandler(creation),
     confirmDraftHandler(runtime),
     makeReportHandler(store, blobs, faults),
     removeFilesHandler(runtime, sweeping),

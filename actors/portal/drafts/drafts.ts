@@ -262,14 +262,11 @@ function seedOf(id: string, attempt = 0): string {
 }
 
 /** Cancels what a refused attempt has made. A repeated effect cancels nothing twice. */
-export function cancelDraftDocumentsHandler(
-  { actors }: Pick<RecordRuntime, 'actors'>,
-  creation: Pick<DocumentCreation, 'idsOf'>,
-) {
+export function cancelDraftDocumentsHandler(creation: Pick<DocumentCreation, 'idsOf'>) {
   return cancelDraftDocuments.handledBy({
-    async run({ attempt, by }, { actor }) {
+    async run({ attempt, by }, { actor, runtime }) {
       for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
-        await actors.send(DOCUMENT, id, cancellation(by));
+        await runtime.send(DOCUMENT, id, cancellation(by));
       }
       return { type: 'CANCELED', attempt };
     },

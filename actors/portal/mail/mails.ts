@@ -41,38 +41,35 @@ import { derivedId } from '../shared/effect-ids.ts';
 import type { Mailer } from './mail-port.ts';
 
 /** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
-export function reportMailHandler({ actors }: Pick<ServiceRuntime, 'actors'>) {
-  return reportMail.handledBy({
-    async run({ content, isDelivered, answer }, { key }) {
-      if (content.about === 'sign-in') return null;
-      const items =
-        content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
-      const { name, email } = content.to;
-      const message = content.about === 'pending-list' ? undefined : content.message;
-      for (const [index, { document, flowActionId, userId }] of items.entries()) {
-        const sent = actors.send(
-          DOCUMENT,
-          document.id,
-          {
-            type: 'RECORD',
-            action: actionOf(content.about, isDelivered, message !== undefined),
-            principal: { by: name ?? message?.phone ?? email, userId, ipAddress: null, userAgent: null },
-            detail: `${content.about}${message === undefined ? '' : ` by ${message.channel}`}: ${answer}`,
-            flowActionId,
-            emailAddress: message === undefined ? email : null,
-          },
-          { id: `${key}/${index}` },
-        );
-        await accepted(sent, ({ reason }) =>
-          reason === 'stopped'
-            ? new Retryable('document.stopped', `The document ${document.id} takes no messages.`)
-            : undefined,
-        );
-      }
-      return null;
-    },
-  });
-}
+export const reportMailHandler = reportMail.handledBy({
+  async run({ content, isDelivered, answer }, { key, runtime }) {
+    if (content.about === 'sign-in') return null;
+    const items = content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
+    const { name, email } = content.to;
+    const message = content.about === 'pending-list' ? undefined : content.message;
+    for (const [index, { document, flowActionId, userId }] of items.entries()) {
+      const sent = runtime.send(
+        DOCUMENT,
+        document.id,
+        {
+          type: 'RECORD',
+          action: actionOf(content.about, isDelivered, message !== undefined),
+          principal: { by: name ?? message?.phone ?? email, userId, ipAddress: null, userAgent: null },
+          detail: `${content.about}${message === undefined ? '' : ` by ${message.channel}`}: ${answer}`,
+          flowActionId,
+          emailAddress: message === undefined ? email : null,
+        },
+        { id: `${key}/${index}` },
+      );
+      await accepted(sent, ({ reason }) =>
+        reason === 'stopped'
+          ? new Retryable('document.stopped', `The document ${document.id} takes no messages.`)
+          : undefined,
+      );
+    }
+    return null;
+  },
+});
 
 function actionOf(about: MailContent['about'], isDelivered: boolean, isMessage: boolean): TrailAction {
   if (!isDelivered) return isMessage ? 'message-refused' : 'mail-refused';
@@ -83,23 +80,21 @@ function actionOf(about: MailContent['about'], isDelivered: boolean, isMessage: 
  * Creates one mail actor per notice of a document; each is sent and retried on its own. Needs no step, since a repetition does no harm: each mail has an id of its own. Waits until the step is durable: a
  * power cut must not undo a step that a mail reports.
  */
-export function createMailHandler({ actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>) {
-  return notify.handledBy({
-    async run({ notices }, { key }) {
-      const at = clock.now();
-      await Promise.all(
-        notices.map((content, index) =>
-          createMail(actors, derivedId('notice', key, index), {
-            organizationId: content.document.organizationId,
-            content,
-            at,
-          }),
-        ),
-      );
-      return null;
-    },
-  });
-}
+export const createMailHandler = notify.handledBy({
+  async run({ notices }, { key, runtime, clock }) {
+    const at = clock.now();
+    await Promise.all(
+      notices.map((content, index) =>
+        createMail(runtime, derivedId('notice', key, index), {
+          organizationId: content.document.organizationId,
+          content,
+          at,
+        }),
+      ),
+    );
+    return null;
+  },
+});
 
 /** Number of mails, the newest, that a search looks at: each is a file to read. */
 const MAX_SEARCHED = 500;

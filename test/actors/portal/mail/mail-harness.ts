@@ -75,8 +75,8 @@ export async function startMailSystem(t: ExecutionContext, options: MailSystemOp
     deadLetters: false,
     effects: { atOnce: options.effectsInFlight ?? 64 },
     handlers: withoutTimeLimits([
-      createMailHandler({ actors, clock }),
-      reportMailHandler({ actors }),
+      createMailHandler,
+      reportMailHandler,
       sendMailHandler({
         actors,
         mailer,
