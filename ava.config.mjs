@@ -5,9 +5,9 @@ import { byLength, chosenTests, sharedTests } from './scripts/test-suites.mjs';
 const dist = process.env.SEALWRIGHT_DIST ?? 'dist';
 const compiled = (name) => `${dist}/test/${name}.test.js`;
 
-/** Files that are named on the command line, and long tests, run as they are, each file in a process of its own. */
+/** Files that are named on the command line run as they are, each file in a process of its own. */
 const isSharing =
-  ['', 'unit'].includes(process.env.SEALWRIGHT_TESTS ?? '') &&
+  process.env.SEALWRIGHT_TESTS !== 'release' &&
   !process.argv.slice(2).some((word) => word.includes(`${dist}/test/`));
 const chosen = chosenTests(process.env);
 

@@ -118,9 +118,9 @@ const SHARED_IN_TURN = {
   'http-portal': /^http\/portal\//,
 };
 
-/** Keeps a file in a process of its own: waiting at its top, changes of the process, hooks for each test. */
+/** Keeps a file in a process of its own: waiting at its top, changes of the process, hooks for each test, programs that import by address. */
 const OWN_PROCESS =
-  /\btest\.(beforeEach|afterEach)\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = /m;
+  /\btest\.(beforeEach|afterEach)\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = |import\.meta\.resolve/m;
 
 /** Keeps a file out of the unit tests: it runs programs and threads, of the product or from outside. */
 const STARTS_OTHERS =

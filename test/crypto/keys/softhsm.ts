@@ -13,7 +13,7 @@ import { thumbprintOf } from '#crypto/x509/certificate.js';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 
-export const PIN = '5678';
+export const PIN = 'pin-of-the-token';
 
 /** PKCS#11 functions for filling a token, in addition to those for signing. */
 interface FillingModule extends TokenModule {
