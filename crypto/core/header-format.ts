@@ -23,17 +23,32 @@ export function formatOfHeader(head: Buffer): ValidationReport['format'] | undef
   return head[0] === 0x30 || head.includes('-----BEGIN') ? 'Cades' : undefined;
 }
 
-/** Returns the name of a form of signature or proof that is recognised and not evaluated; for people. */
+/** Starts of structures that sign no file, within their outermost SEQUENCE, in hexadecimal. */
+const DER_FORMS: readonly (readonly [start: RegExp, name: string])[] = [
+  // EvidenceRecord ::= SEQUENCE { version INTEGER { v1(1) }, digestAlgorithms SEQUENCE OF … } (RFC 4998 §3.1).
+  [/^02010130/, 'an evidence record'],
+  // RFC 7292 §4, RFC 6960 §4.2.1, RFC 5958 §2, RFC 8017 §A.1.2, RFC 5915 §3, RFC 2986 §4.
+  [/^02010330/, 'a store of keys (PKCS #12)'],
+  [/^0a01/, 'an OCSP response'],
+  [/^(?:020100(?:30|02)|02010104)/, 'a private key'],
+  [/^30(?:[0-7].|8(?:1..|2.{4}|3.{6}))02010030/, 'a request for a certificate'],
+];
+
+/** Returns the name of a form of signature, proof or key that is recognised and not evaluated; for people. */
 export function unsupportedForm(head: Buffer): string | undefined {
   const text = head.toString('latin1');
   const json = text.slice(startOfText(text));
   // JWS in compact form, and in JSON with one or several signatures (RFC 7515 §7; ETSI TS 119 182-1).
   if (/^eyJ[\w-]*\.[\w-]*\.[\w-]+/.test(json)) return 'a JSON signature';
   if (/^\{/.test(json) && /"(?:signatures|protected|payload)"\s*:/.test(json)) return 'a JSON signature';
-  // EvidenceRecord ::= SEQUENCE { version INTEGER { v1(1) }, digestAlgorithms SEQUENCE OF … } (RFC 4998 §3.1).
+  const [mail = ''] = MIME_HEAD.exec(text) ?? [];
+  if (SIGNED_MAIL.test(mail)) return 'a signed mail, whose part smime.p7s is the signature';
+  const label = PEM_LABEL.test(text) ? undefined : OTHER_PEM.exec(text)?.[1];
+  if (label !== undefined && !label.endsWith('CERTIFICATE')) return `a file of the type ${label}`;
+  if (head[0] !== 0x30) return undefined;
   const start = (head[1] ?? 0) < 0x80 ? 2 : 2 + ((head[1] ?? 0) & 0x7f);
-  const isRecord = head[0] === 0x30 && head.subarray(start, start + 4).equals(Buffer.from('02010130', 'hex'));
-  return isRecord ? 'an evidence record' : undefined;
+  const inside = head.toString('hex', start, start + 10);
+  return DER_FORMS.find(([form]) => form.test(inside))?.[1];
 }
 
 /** Most layers of Base64 around a signature. */
@@ -42,6 +57,10 @@ export const MAX_ENCODINGS = 3;
 /** PEM labels of CMS: the one of RFC 7468 §8, and the older ones in wide use. Other text may stand before (§2). */
 const PEM_LABEL =
   /(?:^(?:\u00ef\u00bb\u00bf)?|\n)[ \t]*-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----[ \t]*\r?\n/;
+
+/** PEM and the text forms that follow it, such as those of OpenPGP. */
+const OTHER_PEM = /(?:^|\n)-----BEGIN ([A-Z][A-Z0-9 ]{2,40})-----/;
+const SIGNED_MAIL = /^content-type:[ \t]*multipart\/signed\b/im;
 
 /** The head of a MIME entity whose body is a signature in Base64 (RFC 8551 §3.5.2), up to the empty line. */
 const MIME_HEAD = /^(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t]+\S[^\n]*\n)*)+\r?\n/;

@@ -324,7 +324,11 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
   for (const der of evidence.ocsps) {
     const answer = readable(der, readOcsp, problems);
     const single = answer?.singles.find((one) => one.isAbout(certificate, issuer));
-    if (answer === undefined || single === undefined || single.status === 'unknown') continue;
+    if (answer === undefined || single === undefined) continue;
+    if (single.status === 'unknown') {
+      problems.add('an OCSP answer does not know the certificate');
+      continue;
+    }
     const unusable =
       answer.unusable ?? single.unusable ?? (single.thisUpdate > now ? 'it is from later' : undefined);
     if (unusable !== undefined) {

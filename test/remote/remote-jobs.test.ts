@@ -45,6 +45,8 @@ test('a file is uploaded, a document made for its one participant, and the signe
   t.deepEqual(await readFile((await service.batch.jobs.output(id)).path), portal.only.content);
   t.is(portal.count('upload'), 1);
   t.is(portal.count('create'), 1);
+  // The portal warns the person who signs there.
+  t.deepEqual(done.warnings, []);
 });
 
 for (const [name, content] of [

@@ -154,6 +154,13 @@ test('an answer proves the status at a time within it or before it, and at none 
   t.is(judge({ ocsps: [ocsp()] }, AT, signer, AT - 2 * HOUR).status, 'unknown', 'from after now');
 });
 
+test('an answer that does not know the certificate is named, and proves nothing', (t) => {
+  const unknown = ocsp({ fault: 'unknown' });
+  t.is(reasonOf(judge({ ocsps: [unknown] })), 'an OCSP answer does not know the certificate');
+  t.is(reasonOf(judge({})), 'there is no answer about it');
+  t.is(judge({ ocsps: [unknown], crls: [crl()] }).status, 'good');
+});
+
 test('an answer from after the expiry of the certificate is good only when it covers expired certificates', (t) => {
   const short = readCertificate(
     pki.freshSigner({ notBefore: AT - 3 * DAY, notAfter: AT - 2 * DAY }).certificate,

@@ -383,6 +383,32 @@ test('a file that is a certificate is named, and nothing in it is called broken'
   t.is((await validated(der.subarray(0, -9))).indication, 'TOTAL-FAILED');
 });
 
+test('a file of another kind is named, and not called a broken signature', async (t) => {
+  const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const mail =
+    'To: ada@example.org\nContent-Type: multipart/signed; protocol="application/x-pkcs7-signature";\n boundary="b"\n\n--b\n';
+  for (const [file, name] of [
+    [Buffer.from(mail), /a signed mail, whose part smime\.p7s/],
+    [Buffer.from('-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n'), /PGP SIGNATURE/],
+    [
+      Buffer.from('-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n'),
+      /RSA PRIVATE KEY/,
+    ],
+    [Buffer.from('-----BEGIN X509 CRL-----\nMIIE\n-----END X509 CRL-----\n'), /X509 CRL/],
+    [bytes('30 82 09 00 02 01 03 30 82'), /a store of keys \(PKCS #12\)/],
+    [bytes('30 03 0a 01 06'), /an OCSP response/],
+    [bytes('30 82 04 a0 02 01 00 02 82'), /a private key/],
+    [bytes('30 82 01 20 30 81 c0 02 01 00 30 0c'), /a request for a certificate/],
+  ] as const) {
+    const report = await validated(file);
+    t.is(report.indication, 'INDETERMINATE', String(name));
+    t.regex(errorsOf(report)[0] ?? '', /^file\.unsupported: This is /);
+    t.regex(errorsOf(report)[0] ?? '', name);
+  }
+  const damaged = '-----BEGIN PKCS7-----\nMIIE\n-----END PKCS7-----\n';
+  t.is((await validated(Buffer.from(damaged))).indication, 'TOTAL-FAILED');
+});
+
 test('an anchor that has expired still counts, with a warning, and an authority below it does not', async (t) => {
   const ended = { notAfter: SIGNED - DAY };
   const judge = (anchor: Partial<CertificateRequest>, authority: Partial<CertificateRequest>) => {
