@@ -21,7 +21,7 @@ import {
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
 import { DS, XADES } from './elements/identifiers.ts';
-import { isMac, type ValueMethod, valueFault, valueMethodOf } from './validation/algorithms.ts';
+import { isMac, isStructured, type ValueMethod, valueFault, valueMethodOf } from './validation/algorithms.ts';
 import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
@@ -127,7 +127,12 @@ function valueFindings(
   if (certificate === undefined) return [];
   const fault = valueFault(method, certificate.publicKey, signedInfo, form.value);
   if (fault === undefined) {
-    return [passed('signature.value', 'The key of the certificate made the signature.')];
+    const made = passed('signature.value', 'The key of the certificate made the signature.');
+    if (!isStructured(method, certificate.publicKey, signedInfo, form.value)) return [made];
+    return [
+      made,
+      warned('signature.encoding', 'The value is written in another form than XML signatures have.'),
+    ];
   }
   const message = `The key of the certificate did not make the signature: ${fault}.`;
   return [failed('signature.value', message, 'SIG_CRYPTO_FAILURE')];
@@ -204,7 +209,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
- * `certificate.issuer-name`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
+ * `certificate.issuer-name`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `signature.encoding`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
  * @param counters the signature this one counter-signs; undefined for any other signature

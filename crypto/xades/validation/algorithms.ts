@@ -68,7 +68,18 @@ export function valueFault(
 ): string | undefined {
   // XML Signature 1.1 §6.4.3: r and s concatenated. RFC 9231 §2.3.9: a salt of the hash's length.
   const fault = madeFault({ scheme, hash, form: 'row' }, key, signedInfo, value);
-  return fault && FAULTS[fault];
+  return fault && !isStructured({ scheme, hash }, key, signedInfo, value) ? FAULTS[fault] : undefined;
+}
+
+/** True for a right ECDSA value that is written as in certificates (a SEQUENCE of r and s), as older signers do. */
+export function isStructured(
+  { scheme, hash }: ValueMethod,
+  key: KeyObject,
+  signedInfo: Buffer,
+  value: Buffer,
+): boolean {
+  if (scheme !== 'ecdsa' || value[0] !== 0x30) return false;
+  return madeFault({ scheme, hash, form: 'der' }, key, signedInfo, value) === undefined;
 }
 
 const FAULTS: { readonly [fault in ValueFault]: string } = {

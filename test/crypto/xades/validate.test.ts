@@ -1,5 +1,5 @@
 /** Full validation of XML signatures by this product and by other programs. */
-import { createHash } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +115,22 @@ test('RSA-PSS and every digest are validated, and a value with a flipped bit fai
       .replace(/(?<=<ds:SignatureValue [^>]*>)./, (one) => (one === 'A' ? 'B' : 'A'));
     t.is(only(t, await validate(newFile(text))).subIndication, 'SIG_CRYPTO_FAILURE');
   }
+});
+
+test('an ECDSA value in the form of certificates is verified, with a warning', (t) => {
+  const key = pki().signer('p-256').key.keyObject;
+  const made = (change: (value: Buffer) => Buffer): string =>
+    enveloped('<x></x>', { sign: (data) => change(sign('sha256', data, key)) });
+  const file = made((value) => value);
+  t.is(reportOn(file).indication, 'TOTAL-PASSED');
+  t.deepEqual(complaints(file), ['warning signature.encoding']);
+  t.deepEqual(complaints(enveloped('<x></x>')), []);
+  const other = made((value) =>
+    Buffer.concat([value.subarray(0, -1), Buffer.from([(value.at(-1) ?? 0) ^ 1])]),
+  );
+  t.deepEqual(complaints(other), ['failed signature.value SIG_CRYPTO_FAILURE']);
+  const longer = made((value) => Buffer.concat([value, Buffer.from([0])]));
+  t.deepEqual(complaints(longer), ['failed signature.value SIG_CRYPTO_FAILURE']);
 });
 
 test('a detached signature passes with its content, fails with another, and stays open without any', async (t) => {
