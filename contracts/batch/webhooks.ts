@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES } from '../deliveries.ts';
 import { entity, parts, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { AT, JOB_ID, OTHER_ID } from './examples.ts';
-import { jobId } from './jobs.ts';
+import { jobDetail, jobId } from './jobs.ts';
 import { resent } from './mails.ts';
 import { operationsOf } from './operation.ts';
 import { moment, oneOf, pageOf, paging, sharedQuery, sharedVersion } from './requests.ts';
@@ -213,3 +213,23 @@ export const resendPortalDelivery = operation(
 );
 
 export type WebhookDeliveryView = Value<typeof webhookDelivery>;
+
+function jobEvent(type: string, summary: string) {
+  const payload = z.strictObject({
+    type: z.literal(type).describe('Type of the event.'),
+    timestamp: time.describe('End of the job.'),
+    data: jobDetail.omit({ history: true }).describe('The job as in `GET /api/jobs/{id}`.'),
+  });
+  return {
+    summary,
+    description: 'For webhooks of `Notifications:Webhooks` whose `Events` name it, or that have none.',
+    payload,
+  };
+}
+
+/** Payloads of the webhooks for ends of jobs. Source: docs/webhooks.md. */
+export const JOB_WEBHOOKS = {
+  JobCompleted: jobEvent('JobCompleted', 'A job was signed and published.'),
+  JobFailed: jobEvent('JobFailed', 'A job failed.'),
+  JobCanceled: jobEvent('JobCanceled', 'A job was canceled.'),
+};

@@ -193,6 +193,7 @@ export const documentListItem = entity('DocumentListItem', {
   externalId: replyProperties.externalId,
 });
 
+export type Tag = Value<typeof tag>;
 export type DocumentView = Value<typeof document>;
 export type DocumentListItem = Value<typeof documentListItem>;
 

@@ -78,6 +78,7 @@ export const folder = entity('Folder', {
   parentId: id.nullable().describe('Folder that contains this one. Null: it is at the top.'),
 });
 
+export type ParticipantView = Value<typeof participant>;
 /** An application with its key, or a participant or user. */
 export type Principal = Value<typeof principal>;
 

@@ -429,3 +429,5 @@ export const flowAction = entity('FlowAction', {
 });
 
 export type FlowActionView = Value<typeof flowAction>;
+export type MarkView = Value<typeof mark>;
+export type RuleUserView = Value<typeof ruleUser>;

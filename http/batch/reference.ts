@@ -3,11 +3,8 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
-import { z } from 'zod';
-import { jobDetail } from '../../contracts/batch/jobs.ts';
-import { time } from '../../contracts/fields.ts';
+import { JOB_WEBHOOKS } from '../../contracts/batch/webhooks.ts';
 import type { ApiDescription } from '../core/openapi/document.ts';
-import type { WebhookDescriptions } from '../core/openapi/webhooks.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { batchRefusals } from './refusal-info.ts';
 
@@ -41,26 +38,6 @@ const FILE_TYPES = [
   'application/octet-stream',
 ];
 
-function jobEvent(type: string, summary: string) {
-  const payload = z.strictObject({
-    type: z.literal(type).describe('Type of the event.'),
-    timestamp: time.describe('End of the job.'),
-    data: jobDetail.omit({ history: true }).describe('The job as in `GET /api/jobs/{id}`.'),
-  });
-  return {
-    summary,
-    description: 'For webhooks of `Notifications:Webhooks` whose `Events` name it, or that have none.',
-    payload,
-  };
-}
-
-/** Payloads of the webhooks for ends of jobs. Source: docs/webhooks.md. */
-const WEBHOOKS: WebhookDescriptions = {
-  JobCompleted: jobEvent('JobCompleted', 'A job was signed and published.'),
-  JobFailed: jobEvent('JobFailed', 'A job failed.'),
-  JobCanceled: jobEvent('JobCanceled', 'A job was canceled.'),
-};
-
 export function batchApi(
   settings: Pick<HttpSettings, 'apiKeyHeader' | 'cookieName' | 'publicUrl'>,
   version: string,
@@ -75,7 +52,7 @@ export function batchApi(
       [settings.apiKeyHeader]:
         'The key. With it the answer names the checks that an anonymous caller does not see.',
     },
-    webhooks: WEBHOOKS,
+    webhooks: JOB_WEBHOOKS,
     fileTypes: FILE_TYPES,
     refusals: batchRefusals,
     security: {

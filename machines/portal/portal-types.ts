@@ -5,17 +5,16 @@
  */
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { DocumentProperties, WebhookProperty } from '../../contracts/portal/document-properties.ts';
-import type { Principal } from '../../contracts/portal/entities.ts';
+import type { Tag } from '../../contracts/portal/documents.ts';
+import type { ParticipantView, Principal } from '../../contracts/portal/entities.ts';
+import type { FlowActionView, MarkView, RuleUserView } from '../../contracts/portal/flow.ts';
 import type { Reading } from '../../contracts/portal/signing/reading.ts';
 import type { EventType } from '../../contracts/portal/webhooks.ts';
 import type {
-  ActionStatus,
-  ActionType,
   CertificateType,
   Confirmation,
   HolderType,
   InitialsMode,
-  MarkType,
   PhoneChannel,
   XADES_IDENTIFIERS,
   XADES_INSERTIONS,
@@ -30,34 +29,15 @@ export interface BlobRef {
   readonly length: number;
 }
 
-export interface Participant {
+export interface Participant extends Omit<ParticipantView, 'id'> {
   readonly id: UserId;
-  readonly name: string | null;
-  /** As given by the caller, without punctuation. */
-  readonly identifier: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
 }
 
 /** A user of a rule. */
-export interface RuleUser extends Participant {
-  readonly signatureDate: Millis | null;
-  readonly isElectronic: boolean | null;
-  readonly refusalDate: Millis | null;
-  readonly hasRefused: boolean;
-  readonly refusalReason: string | null;
-}
+export interface RuleUser extends Participant, Omit<RuleUserView, keyof ParticipantView> {}
 
 /** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
-export interface Mark {
-  readonly type: MarkType;
-  readonly topLeftX: number;
-  readonly topLeftY: number;
-  readonly width: number;
-  readonly height: number;
-  /** From 1; null = the last page. */
-  readonly pageNumber: number | null;
-  readonly fontSize: number | null;
+export interface Mark extends MarkView {
   /** True where a tag in the text of the file placed it; absent = placed by coordinates. */
   readonly isTagged?: boolean;
 }
@@ -79,27 +59,29 @@ export interface XmlNamespace {
 }
 
 /** A validated request for a flow action. Source: docs/portal-values.md §6. */
-export interface ActionPlan {
+export interface ActionPlan
+  extends Pick<
+    FlowActionView,
+    | 'type'
+    | 'step'
+    | 'title'
+    | 'allowElectronicSignature'
+    | 'ruleName'
+    | 'numberRequiredSignatures'
+    | 'allowRuleFlowToContinueIfRefused'
+    | 'requireCompanyCertificate'
+    | 'requiredCompanyIdentifier'
+  > {
   readonly id: FlowActionId;
-  readonly type: ActionType;
-  readonly step: number;
   /** For Signer and Approver; null for rules. */
   readonly user: Participant | null;
-  readonly title: string | null;
-  readonly allowElectronicSignature: boolean;
   readonly marks: readonly Mark[];
-  readonly ruleName: string | null;
-  /** Of rules, at least 1; 1 for others. */
-  readonly numberRequiredSignatures: number;
   readonly ruleUsers: readonly Participant[];
-  readonly allowRuleFlowToContinueIfRefused: boolean;
   /** Confirmations an electronic signature needs besides the e-mail code. */
   readonly confirmations: readonly Confirmation[];
   readonly disableEmailAuthentication: boolean;
   readonly requiredCertificateType: CertificateType | null;
   readonly requiredCertificateHolder: HolderType | null;
-  readonly requireCompanyCertificate: boolean | null;
-  readonly requiredCompanyIdentifier: string | null;
   readonly initialsMode: InitialsMode | null;
   readonly xadesOptions: XadesOptions | null;
   /** Fields that the participant fills; absent = none. */
@@ -107,15 +89,13 @@ export interface ActionPlan {
 }
 
 /** A flow action with its progress. */
-export interface FlowAction extends Omit<ActionPlan, 'ruleUsers'> {
-  readonly status: ActionStatus;
+export interface FlowAction
+  extends Omit<ActionPlan, 'ruleUsers'>,
+    Pick<
+      FlowActionView,
+      'status' | 'creationDate' | 'updateDate' | 'pendingDate' | 'refusalReason' | 'isElectronic'
+    > {
   readonly ruleUsers: readonly RuleUser[];
-  readonly creationDate: Millis;
-  readonly updateDate: Millis;
-  readonly pendingDate: Millis | null;
-  readonly refusalReason: string | null;
-  /** Type of the signature; null until then, and for approvals. */
-  readonly isElectronic: boolean | null;
 }
 
 interface Geolocation {
@@ -222,11 +202,7 @@ export function documentType(document: {
   return document.format === 'Pades' ? PDF : mediaTypeOf(document.file);
 }
 
-export interface Tag {
-  readonly id: string;
-  readonly label: string | null;
-  readonly value: string;
-}
+export type { Tag };
 
 export interface Attachment {
   readonly id: string;

@@ -6,37 +6,22 @@ import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import type { JobActor } from './job-index.ts';
 
+/** Encoders of replies and webhooks leave out what they do not show. */
+function jobMembers({ id, state, context }: JobActor) {
+  return { ...context, id: id as JobId, status: state as JobState };
+}
+
 export function jobView(actor: JobActor): JobView {
-  const context = actor.context;
-  return {
-    id: actor.id as JobId,
-    fileName: context.fileName,
-    originalPath: context.originalPath,
-    format: context.format,
-    source: context.source,
-    status: actor.state as JobState,
-    createdAt: context.createdAt,
-    updatedAt: context.updatedAt,
-    parentJobId: context.parentJobId,
-    errorMessage: context.errorMessage,
-    errorCode: context.errorCode,
-    profileName: context.profileName,
-    folder: context.folder,
-    outputEncrypted: context.outputEncrypted,
-  };
+  return jobMembers(actor);
 }
 
 export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): JobDetail {
   const context = actor.context;
   const published = context.output ?? context.signed;
   return {
-    ...jobView(actor),
-    remoteDocumentId: context.remoteDocumentId,
-    awaitingSignerSince: context.awaitingSignerSince,
-    queuedAt: context.queuedAt,
+    ...jobMembers(actor),
     inputSha256: context.input?.sha256 ?? null,
     outputSha256: context.outputFileName === null ? null : (published?.sha256 ?? null),
-    outputFileName: context.outputFileName,
     warnings: [...(context.warnings ?? [])],
     history: journal.map((line) => ({
       id: line.id,

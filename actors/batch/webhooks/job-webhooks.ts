@@ -1,11 +1,13 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
 
 import { accepted, Fatal, type HandledEffect, Retryable } from '@sealwright/runtime';
+import { JOB_WEBHOOKS } from '../../../contracts/batch/webhooks.ts';
+import { encoderOf } from '../../../contracts/encoder.ts';
 import { enqueueWebhooks } from '../../../machines/batch/job-effects.ts';
 import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import { callJobWebhook, type JobWebhookCall } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
-import type { JobId, Millis } from '../../../machines/ids.ts';
+import type { JobId } from '../../../machines/ids.ts';
 import { finalErrors } from '../../shared/final-errors.ts';
 import type { SparseIndexes } from '../../shared/tables/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
@@ -146,27 +148,16 @@ async function enqueue(
   );
 }
 
+const ENCODERS = new Map(
+  Object.entries(JOB_WEBHOOKS).map(([type, { payload }]) => [type, encoderOf(payload)]),
+);
+
 /**
  * Body of a call: UTF-8 JSON. `data` has the members of `GET /api/jobs/{id}` without `history`.
  *
  * Source: docs/webhooks.md; Standard Webhooks specification 1.0, "Payload".
  */
 function jobEventBody(type: JobEventType, job: JobActor): string {
-  const { history: _, createdAt, updatedAt, queuedAt, awaitingSignerSince, ...detail } = jobDetail(job, []);
-  const { endedAt } = job.context;
-  return JSON.stringify({
-    type,
-    timestamp: isoTime(endedAt ?? updatedAt),
-    data: {
-      ...detail,
-      createdAt: isoTime(createdAt),
-      updatedAt: isoTime(updatedAt),
-      queuedAt: isoTime(queuedAt),
-      awaitingSignerSince: awaitingSignerSince === null ? null : isoTime(awaitingSignerSince),
-    },
-  });
-}
-
-function isoTime(at: Millis): string {
-  return new Date(at).toISOString();
+  const timestamp = job.context.endedAt ?? job.context.updatedAt;
+  return JSON.stringify(ENCODERS.get(type)?.({ type, timestamp, data: jobDetail(job, []) }));
 }

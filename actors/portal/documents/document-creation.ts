@@ -305,7 +305,7 @@ export class DocumentCreation {
       ),
       quietStart: request.disablePendingActionNotifications === true,
       siblings: null,
-      origin: originOf(origin),
+      requestOrigin: originOf(origin),
       at,
     };
   }

@@ -69,7 +69,7 @@ export interface DocumentInput extends DocumentFile, DocumentSource, DocumentPro
   /** The document of the same call that announces this one; absent = none. */
   readonly announcedBy?: DocumentId;
   /** Address and user agent of the creating request; absent = not known. */
-  readonly origin?: Pick<TrailPrincipal, 'ipAddress' | 'userAgent'>;
+  readonly requestOrigin?: Pick<TrailPrincipal, 'ipAddress' | 'userAgent'>;
   readonly draft?: DraftAttempt;
   readonly at: Millis;
 }
@@ -146,7 +146,7 @@ interface ProcessingError {
 }
 
 export interface DocumentContext
-  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'origin' | 'draft'> {
+  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'requestOrigin' | 'draft'> {
   readonly creationDate: Millis;
   readonly updateDate: Millis;
   /** Number of versions of the file, including this one. */

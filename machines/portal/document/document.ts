@@ -144,7 +144,7 @@ import { turnCompleted, withoutAttachments } from './participant-actions.ts';
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
 function createDocument(input: DocumentInput): Decision {
-  const { at, actions: plans, quietStart, siblings, origin: _, draft, ...members } = input;
+  const { at, actions: plans, quietStart, siblings, requestOrigin: _, draft, ...members } = input;
   const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
   const bare: DocumentContext = {
     ...members,
@@ -402,7 +402,7 @@ const machine = setup({
 const begin = machine.enqueueActions(({ event, enqueue }) => {
   const { input } = event as unknown as { readonly input: DocumentInput };
   const { name } = input.createdBy;
-  const { ipAddress = null, userAgent = null } = input.origin ?? {};
+  const { ipAddress = null, userAgent = null } = input.requestOrigin ?? {};
   const doneBy = { by: name, userId: null, ipAddress, userAgent };
   const { context, effects, arm = [] } = decideOnCreation(createDocument, input, undefined);
   carryOut(enqueue, { context, effects, arm, note: 'Created.', doneBy });
