@@ -15,8 +15,10 @@ export function named(test, file, turns) {
     };
   if (turns !== undefined) {
     const after = (hook) => turns.hooksOf(file).after.push(hook);
+    const skip = titled(test.skip);
     return Object.assign(titled(test, turns.wrapper(file, false)), {
-      serial: titled(test, turns.wrapper(file, true)),
+      skip,
+      serial: Object.assign(titled(test, turns.wrapper(file, true)), { skip }),
       before: (hook) => turns.hooksOf(file).before.push(hook),
       after: Object.assign(after, { always: after }),
     });

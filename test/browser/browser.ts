@@ -1,6 +1,4 @@
 /** Drives a browser of Debian in tests, chromium or its shell without windows, and checks what pages must never do. */
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { ExecutionContext, TestFn } from 'ava';
 import {
@@ -12,7 +10,7 @@ import {
   type Route,
 } from 'playwright-core';
 import { Service, type ServiceOptions, temporaryRoot } from '../service/service.ts';
-import { requireTool } from '../verifiers/tool.ts';
+import { CHROMIUM, pathOf } from '../verifiers/tool.ts';
 
 /** Timeout for an element that a test awaits, milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -25,9 +23,6 @@ const DELAY_MS = Number(process.env['SEALWRIGHT_BROWSER_DELAY_MS'] ?? 0);
 
 /** Factor by which scripts and layout run slower: `SEALWRIGHT_BROWSER_SLOWER=6` shows tests that read before a page has drawn. */
 const SLOWER = Number(process.env['SEALWRIGHT_BROWSER_SLOWER'] ?? 1);
-
-/** The shell without windows takes a third less processor time than the whole browser; not everybody has it. */
-const PROGRAMS = ['chromium-headless-shell', 'chromium'];
 
 let browser: Promise<Browser> | undefined;
 
@@ -53,18 +48,16 @@ export interface Leniency {
 
 /**
  * Opens a page that may connect only to `origin`. At the end the test fails if the page requested anything else,
- * violated its Content-Security-Policy, logged an error, or threw. Third-party cookies are blocked. Undefined without
- * an installed browser: the test should return.
+ * violated its Content-Security-Policy, logged an error, or threw. Third-party cookies are blocked.
  */
 export async function visit(
   t: ExecutionContext,
   origin: string,
   options: BrowserContextOptions = {},
   { alsoAsks = [], refusedFrames = false }: Leniency = {},
-): Promise<OpenedPage | undefined> {
-  if (!requireTool(t, 'chromium')) return undefined;
+): Promise<OpenedPage> {
   browser ??= chromium.launch({
-    executablePath: executable(PROGRAMS),
+    executablePath: CHROMIUM.map(pathOf).find((path) => path !== undefined) ?? 'chromium',
     args: ['--no-sandbox', '--disable-gpu', '--test-third-party-cookie-phaseout'],
   });
   const known = [origin, ...alsoAsks];
@@ -151,20 +144,6 @@ export function shareService(
 /** Text of the page's messages about an action. */
 export function toast(page: Page, code: string): Locator {
   return page.locator(`.toast[data-code="${code}"]`);
-}
-
-/** Path of the first of these programs that is installed. */
-function executable(names: readonly string[]): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // A later folder may have it, or there is the next one.
-    }
-  }
-  throw new Error(`${names.join(' and ')} are not on the PATH.`);
 }
 
 /** Shows the navigation of the pages of users, which narrow screens fold. */

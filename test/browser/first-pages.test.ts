@@ -1,9 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
-import test from 'ava';
+import ava from 'ava';
 import { freshFolder, startOnTerminal } from '../commands/program.ts';
-import { requireTool } from '../verifiers/tool.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
+
+const test = withTools(ava, 'script', 'chromium');
 
 let started: Promise<{ shown(label: string): string }> | undefined;
 const ends: (() => unknown)[] = [];
@@ -28,12 +30,10 @@ async function startAsPerson() {
 test.serial(
   'the address in the terminal banner opens every page, and its link logs in once, by a button',
   async (t) => {
-    if (!requireTool(t, 'script')) return;
     started ??= startAsPerson();
     const { shown } = await started;
     const operator = shown('Batch API');
     const visited = await visit(t, operator, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     const link = shown('One-time login');
     t.regex(link, /\/login\?once=[\w-]{43}$/);
@@ -62,7 +62,6 @@ test.serial(
     }
     // The first administrator of the portal signs in from the terminal, too.
     const administration = await visit(t, new URL(shown('Portal')).origin, { locale: 'en-US' });
-    if (administration === undefined) return;
     const first = administration.page;
     await first.goto(shown('Administrator login'));
     await first.getByRole('button', { name: /Sign in to/ }).click();
@@ -71,7 +70,6 @@ test.serial(
 );
 
 test.serial('unknown addresses and the first page of the portal are pages in three languages', async (t) => {
-  if (!requireTool(t, 'script')) return;
   started ??= startAsPerson();
   const { shown } = await started;
   const portal = shown('Portal');
@@ -81,7 +79,6 @@ test.serial('unknown addresses and the first page of the portal are pages in thr
     ['es-MX', 'Portal de firma de documentos', 'Página no encontrada'],
   ] as const) {
     const visited = await visit(t, portal, { locale, viewport: { width: 320, height: 640 } });
-    if (visited === undefined) return;
     const { page, requests } = visited;
     const found = await page.goto(`${portal}/`);
     t.is(found?.status(), 200);
@@ -98,7 +95,6 @@ test.serial('unknown addresses and the first page of the portal are pages in thr
   }
   const operator = shown('Batch API');
   const visited = await visit(t, operator);
-  if (visited === undefined) return;
   const { page } = visited;
   const lost = await page.goto(`${operator}/nothing/<here>`);
   t.is(lost?.status(), 404);

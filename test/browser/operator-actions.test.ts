@@ -1,8 +1,9 @@
 import anyTest, { type TestFn } from 'ava';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { logIn, type SharedService, shareService, toast, visit } from './browser.ts';
 
-const test = anyTest as TestFn<SharedService>;
+const test = withTools(anyTest as TestFn<SharedService>, 'chromium');
 shareService(test);
 
 test.serial(
@@ -10,7 +11,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url);
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${service.url}/jobs?status=Failed`);
     t.is(new URL(page.url()).pathname, '/login');
@@ -34,7 +34,6 @@ test.serial(
 test.serial('an operator pauses, finds a job, cancels it with a reason, and resumes', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page, requests } = visited;
   await logIn(page, `${service.url}/system`, await service.key());
   await page.getByRole('button', { name: 'Pause' }).click();
@@ -71,7 +70,6 @@ test.serial('an operator pauses, finds a job, cancels it with a reason, and resu
 test.serial('an administrator makes a key, takes its secret and revokes it', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/keys`, await service.key());
   await page.getByText('No key was made.').waitFor();
@@ -96,7 +94,6 @@ test.serial('an administrator makes a key, takes its secret and revokes it', asy
 test.serial('an open page shows changes, and the code of a refusal', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await service.fetch('/api/pipeline/pause', { method: 'POST' });
   const { jobId } = await service.upload('late.txt', 'hello');
@@ -136,7 +133,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url);
-    if (visited === undefined) return;
     const { page, requests } = visited;
     const { jobId } = await service.upload('chosen-broken.pdf', 'this is no PDF');
     await service.finished(jobId);
@@ -222,7 +218,6 @@ test.serial(
 test.serial('a chart is drawn when its data come, and not with each second of the clock', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   // No change arrives: only the page's own clock goes on.
   await page.route('**/api/changes*', () => {});
@@ -244,7 +239,6 @@ test.serial('a page says that the connection is lost, keeps its data, and goes o
   const { service } = t.context;
   // The clock of this browser is half an hour late; distances follow the service's.
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.clock.install({ time: Date.now() - 30 * 60_000 });
   const { jobId } = await service.upload('kept.txt', 'hello');

@@ -1,10 +1,11 @@
 /** The operator pages about actors, threads, documents, webhooks, certificates and failures, in a browser. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { logIn, type SharedService, shareService, toast, visit } from './browser.ts';
 
-const test = anyTest as TestFn<SharedService>;
+const test = withTools(anyTest as TestFn<SharedService>, 'chromium');
 shareService(test);
 
 async function assertFits(t: ExecutionContext, page: Page, what: string): Promise<void> {
@@ -18,7 +19,6 @@ async function assertFits(t: ExecutionContext, page: Page, what: string): Promis
 test.serial('a page requests data again only after a change, and never while it is hidden', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page, requests } = visited;
   await logIn(page, `${service.url}/jobs`, await service.key());
   await page.getByText('No job fits.').waitFor();
@@ -44,7 +44,6 @@ test.serial('a page requests data again only after a change, and never while it 
 test.serial('an operator opens a failed job from the kinds, with the path it took', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
   await service.finished(jobId);
@@ -85,7 +84,6 @@ test.serial(
         viewport: { width: 320, height: 640 },
         javaScriptEnabled,
       });
-      if (visited === undefined) return;
       const { page } = visited;
       await logIn(page, service.url, key);
       await page.goto(`${service.url}/jobs`);
@@ -112,7 +110,6 @@ test.serial(
 test.serial('times are shown in UTC or as a distance on each page, as chosen', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   const { jobId } = await service.upload('good.txt', 'hello');
   await service.finished(jobId);
@@ -139,7 +136,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url);
-    if (visited === undefined) return;
     const { page } = visited;
     for (const name of ['one.pdf', 'two.pdf', 'three.pdf'])
       await service.finished((await service.upload(name, 'this is no PDF')).jobId);
@@ -167,7 +163,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url);
-    if (visited === undefined) return;
     const { page } = visited;
     await service.fetch('/api/pipeline/pause', { method: 'POST' });
     t.teardown(() => service.fetch('/api/pipeline/resume', { method: 'POST' }).then(() => undefined));
@@ -193,7 +188,6 @@ test.serial(
 test.serial('the page of the threads shows how busy each one is', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/runtime`, await service.key());
   const main = page.locator('.tile', { hasText: 'Main thread busy' }).locator('b');

@@ -1,15 +1,17 @@
 /** The nodes on one PostgreSQL store, on the page `/runtime`. */
-import test from 'ava';
-import { startCluster } from '../postgres/cluster.ts';
+import ava from 'ava';
+import { startServer } from '../postgres/cluster.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, logIn, visit } from './browser.ts';
+
+const test = withTools(ava, 'postgres', 'chromium');
 
 test.after.always(() => closeBrowser());
 
 test.serial('an operator sees the nodes of a store and drains one after a confirmation', async (t) => {
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const service = await Service.startOne(t, {
     root: await temporaryRoot(t),
@@ -23,7 +25,6 @@ test.serial('an operator sees the nodes of a store and drains one after a confir
     env: { SEALWRIGHT_NODES_PREVIEW: '1' },
   });
   const visited = await visit(t, service.url, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, service.url, await service.key());
   await page.goto(`${service.url}/runtime`);

@@ -6,10 +6,11 @@ import anyTest, { type TestFn } from 'ava';
 import { contract, hiddenLook } from '../crypto/pades/validation/attack-files.ts';
 import { pki } from '../pki/pki.ts';
 import { temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible, assertAccessibleInThemes } from './axe.ts';
 import { logIn, type SharedService, shareService, toast, visit } from './browser.ts';
 
-const test = anyTest as TestFn<SharedService>;
+const test = withTools(anyTest as TestFn<SharedService>, 'chromium');
 const SECRET = '0123456789abcdef'.repeat(4);
 shareService(test, {
   'Portal:Enabled': true,
@@ -28,7 +29,6 @@ const SIDEWAYS = `[...document.querySelectorAll('.scroll:has(table)')]
 test.serial('folders are rescanned one by one and all together', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/input`, await service.key());
   await page.getByRole('heading', { name: 'default Running' }).waitFor();
@@ -45,7 +45,6 @@ test.serial('folders are rescanned one by one and all together', async (t) => {
 test.serial('a failed job is retried and a finished one downloaded from its page', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
   await service.finished(jobId);
@@ -79,7 +78,6 @@ test.serial('every page works by keyboard, fits a phone, and is accessible in ea
   const { service } = t.context;
   const phone = { width: 320, height: 640 };
   const visited = await visit(t, service.url, { viewport: phone, reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   const { jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(120)}.pdf`, 'this is no PDF');
   await service.finished(jobId);
@@ -131,7 +129,6 @@ test.serial('every page works by keyboard, fits a phone, and is accessible in ea
 test.serial('the page of the components is accessible and comes to life', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url, { reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/components`, await service.key());
   await page.locator('[data-island="toast"][data-live]').waitFor();
@@ -165,7 +162,6 @@ test.serial(
     const { service } = t.context;
     const root = await temporaryRoot(t);
     const visited = await visit(t, service.url);
-    if (visited === undefined) return;
     const { page } = visited;
     const input = join(root, 'order.txt');
     const output = join(root, 'order.p7s');
@@ -237,7 +233,6 @@ test.serial(
       },
       { alsoAsks: [portalUrl] },
     );
-    if (visited === undefined) return;
     const { page } = visited;
     await logIn(page, `${service.url}/mails`, await service.key());
     const row = page.getByRole('row').filter({ hasText: 'ana@example.com' }).filter({ hasText: 'Sent' });
@@ -282,7 +277,6 @@ test.serial(
 test.serial('the reference page is searchable, and calls an operation with the session', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${service.url}/scalar/v1`, await service.key());
   await page.keyboard.press('/');
@@ -315,7 +309,6 @@ test.serial('the check detects a page that requests data from another host', asy
     fail: t.fail,
   };
   const visited = await visit(watched as unknown as typeof t, service.url);
-  if (visited === undefined) return;
   await visited.page.goto(`${service.url}/login`);
   await visited.page.evaluate("fetch('http://127.0.0.1:9/').catch(() => {})");
   const error = await t.throwsAsync(async () => {

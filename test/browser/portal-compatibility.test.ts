@@ -1,14 +1,16 @@
 import test from 'ava';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
 import { KEY, startPagesServer, TICKET } from './pages-server.ts';
 
+const toolTest = withTools(test, 'chromium');
+
 test.after.always(() => closeBrowser());
 
-test.serial('a browser of three years ago gets a build of pdf.js that it can run', async (t) => {
+toolTest.serial('a browser of three years ago gets a build of pdf.js that it can run', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page, requests } = visited;
   // Features that such a browser lacks.
   await page.addInitScript('delete Math.sumPrecise; delete Map.prototype.getOrInsertComputed');
@@ -19,10 +21,9 @@ test.serial('a browser of three years ago gets a build of pdf.js that it can run
   t.false(requests.some((request) => request.endsWith('/pdf.min.mjs')));
 });
 
-test.serial('a scanned page in fax compression is decoded under the policy of the pages', async (t) => {
+toolTest.serial('a scanned page in fax compression is decoded under the policy of the pages', async (t) => {
   const site = await startPagesServer(t, { file: scannedPdf() });
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
@@ -33,7 +34,7 @@ test.serial('a scanned page in fax compression is decoded under the policy of th
   t.deepEqual(pixel, [0, 0, 0, 255], 'the page is not black, as it was scanned');
 });
 
-test.serial('the selectable text covers its picture at each rotation of a page', async (t) => {
+toolTest.serial('the selectable text covers its picture at each rotation of a page', async (t) => {
   const objects = documentObjects({ pages: 4, text: 'Clause' });
   let turn = 0;
   for (const [number, body] of objects) {
@@ -43,7 +44,6 @@ test.serial('the selectable text covers its picture at each rotation of a page',
   }
   const site = await startPagesServer(t, { file: classicPdf(objects) });
   const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width: 700, height: 2400 } });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   for (const number of [1, 2, 3, 4]) {
@@ -140,12 +140,11 @@ test.serial(
   },
 );
 
-test.serial(
+toolTest.serial(
   'letters of a document are drawn as paths where the browser uses no fonts of pages',
   async (t) => {
     const site = await startPagesServer(t);
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.addInitScript(`window.added = [];
     const { add } = document.fonts;
@@ -166,10 +165,9 @@ test.serial(
   },
 );
 
-test.serial('a part that is not loaded is named, and a restored page is loaded again', async (t) => {
+toolTest.serial('a part that is not loaded is named, and a restored page is loaded again', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.route('**/pdf.worker.min.mjs', (route) => route.fulfill({ status: 503 }));
   await page.goto(`${site.url}${site.signPath}`);
@@ -195,10 +193,9 @@ test.serial('a part that is not loaded is named, and a restored page is loaded a
   await again;
 });
 
-test.serial('no picture is sealed where a canvas gives back noise', async (t) => {
+toolTest.serial('no picture is sealed where a canvas gives back noise', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   // As browsers do that protect against fingerprints: one colour in place of what was painted.
   await page.addInitScript(`const { toDataURL } = HTMLCanvasElement.prototype;
@@ -221,12 +218,11 @@ test.serial('no picture is sealed where a canvas gives back noise', async (t) =>
   t.is(site.done[0]?.given['image'], undefined);
 });
 
-test.serial(
+toolTest.serial(
   'one finger draws at a time, and a wrong picture takes the place of the earlier one',
   async (t) => {
     const site = await startPagesServer(t);
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await openSigning(page);

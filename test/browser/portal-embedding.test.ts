@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { clausePdf } from '../crypto/pdf/build.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
 import { type PagesServer, startPagesServer } from './pages-server.ts';
 import { openHost, serveHost } from './portal/embedding-host.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -22,7 +25,6 @@ test.serial(
     widget.render(embedUrl, 'place', 2, '50');`,
     );
     const page = await open(t, site, host);
-    if (page === undefined) return;
     const frame = page.frameLocator('#place iframe');
     t.is(
       await page.locator('#place iframe').getAttribute('allow'),
@@ -57,7 +59,6 @@ test.serial(
     document.querySelector('#place').append(frame);`;
     const approver = await startPagesServer(t, { action: { type: 'Approver' } });
     const page = await open(t, approver, await openHost(t, approver, listen));
-    if (page === undefined) return;
     const frame = page.frameLocator('iframe');
     await openSigning(frame);
     await frame.getByRole('button', { name: 'Approve the document' }).click();
@@ -99,7 +100,6 @@ test.serial('the custom element shows the page and turns messages into events', 
     document.addEventListener('documentSigned', ({ detail }) => note(detail));`,
   );
   const page = await open(t, site, host);
-  if (page === undefined) return;
   t.is(await page.locator('iframe').count(), 2);
   t.is(await page.locator('#place iframe').getAttribute('title'), 'Documento para assinar');
   t.is(await page.locator('body > sealwright-signing iframe').getAttribute('title'), 'Contract 17');
@@ -126,7 +126,6 @@ test.serial('no unlisted origin can frame the document or receive its events', a
   t.is(answer.headers.get('x-frame-options'), null);
 
   const welcome = await open(t, site, known);
-  if (welcome === undefined) return;
   await openSigning(welcome.frameLocator('iframe'));
   await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
   await welcome.locator('#heard li').first().waitFor();
@@ -161,7 +160,6 @@ test.serial('listed origins receive each event, and the frame takes the height o
   const host = await openHost(t, site, script);
   origins.push(host);
   const page = await open(t, site, host);
-  if (page === undefined) return;
   const frame = page.frameLocator('iframe');
   await openSigning(frame);
   await frame.getByRole('button', { name: 'Sign the document' }).and(frame.locator(':enabled')).waitFor();
@@ -212,7 +210,6 @@ test.serial('the documented example signs, and reports it', async (t) => {
   const host = await serveHost(t, example.replace('http://127.0.0.1:8090', site.url));
   const url = `${site.url}${site.embedPath}`;
   const page = await open(t, site, `${host}/#${encodeURIComponent(url)}`, host);
-  if (page === undefined) return;
   await assertAccessible(t, page, 'example');
   await openSigning(page.frameLocator('#signing iframe'));
   await page.frameLocator('#signing iframe').getByRole('button', { name: 'Sign the document' }).click();
@@ -238,7 +235,6 @@ test.serial('marks are placed by mouse and by keyboard, and sent to the embeddin
     widget.render(new URL(embedUrl).origin + '/position-marks/session?v=1', 'place');`,
   );
   const page = await open(t, site, host);
-  if (page === undefined) return;
   t.is(await page.locator('iframe').getAttribute('title'), 'Places for signatures');
   const frame = page.frameLocator('iframe');
   await frame.locator('main[data-shown]').waitFor();
@@ -293,12 +289,7 @@ test.serial('marks are placed by mouse and by keyboard, and sent to the embeddin
 });
 
 /** @param origin of the page, where `host` is more than that */
-async function open(
-  t: ExecutionContext,
-  site: PagesServer,
-  host: string,
-  origin = host,
-): Promise<Page | undefined> {
+async function open(t: ExecutionContext, site: PagesServer, host: string, origin = host): Promise<Page> {
   const visited = await visit(
     t,
     site.url,

@@ -1,14 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { brotliCompressSync } from 'node:zlib';
-import test from 'ava';
+import ava from 'ava';
 import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { clausePdf } from '../crypto/pdf/build.ts';
 import { reached } from '../project/waiting.ts';
-import { requireTool, runTool } from '../verifiers/tool.ts';
+import { runTool, withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { startPagesServer } from './pages-server.ts';
+
+const test = withTools(ava, 'chromium', 'qpdf');
 
 test.after.always(() => closeBrowser());
 
@@ -29,7 +31,6 @@ for (const [shape, viewport] of [
   test.serial(`the guide leads to each place and to the actions, by keyboard (${shape})`, async (t) => {
     const site = await startPagesServer(t, { file: clausePdf(12), action: { marks: MARKS } });
     const visited = await visit(t, site.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
-    if (visited === undefined) return;
     const { page, requests } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const focused = () =>
@@ -90,7 +91,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
     const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
@@ -202,7 +202,6 @@ for (const [width, height, limit] of [
         action: { fields: FIELDS, codes: [{ channel: 'Email', to: 'a***@example.test' }] },
       });
       const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width, height } });
-      if (visited === undefined) return;
       const { page } = visited;
       await page.addInitScript(DRAWN_AT);
       await page.goto(`${site.url}${site.signPath}`);
@@ -232,7 +231,6 @@ for (const [shape, viewport, colorScheme] of [
       colorScheme,
       reducedMotion: 'reduce',
     });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const inPlace = (name: string) => page.locator('.page').getByRole('group', { name, exact: true });
@@ -283,7 +281,6 @@ test.serial('what is missing is marked at once, and fields without labels have r
     action: { fields, codes: [{ channel: 'Email', to: 'a***@example.test' }] },
   });
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page input').nth(3).waitFor();
@@ -316,7 +313,6 @@ test.serial('what is missing is marked at once, and fields without labels have r
 test.serial('initials on every page are previewed before they are placed', async (t) => {
   const site = await startPagesServer(t, { action: { initialsMode: 'Optional' } });
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
@@ -344,10 +340,8 @@ for (const [shape, viewport] of [
   ['phone', { width: 390, height: 844 }],
 ] as const) {
   test.serial(`each page of the document is printed on one sheet (${shape})`, async (t) => {
-    if (!requireTool(t, 'qpdf')) return;
     const site = await startPagesServer(t, { action: { marks: [{ ...MARKS[1], pageNumber: 1 }] } });
     const visited = await visit(t, site.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.addInitScript('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
     await page.goto(`${site.url}${site.signPath}`);

@@ -1,9 +1,12 @@
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { clausePdf } from '../crypto/pdf/build.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
 import { CODE, startPagesServer } from './pages-server.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -59,7 +62,6 @@ test.serial('messages on a phone appear near the focused element, with one prima
     participants: ALONE,
   });
   const visited = await visit(t, site.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
@@ -100,7 +102,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t, { file: clausePdf(1), participants: ALONE });
     const visited = await visit(t, site.url, PHONE);
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await page.getByText('The document has one page.').waitFor({ state: 'attached' });
@@ -115,7 +116,6 @@ test.serial(
 test.serial('a pinch enlarges the page and renders it again at full resolution', async (t) => {
   const site = await startPagesServer(t, { file: clausePdf(1) });
   const visited = await visit(t, site.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   const canvas = page.locator('.page canvas');
@@ -151,7 +151,6 @@ for (const [width, height, look] of SIZES) {
       action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
     });
     const visited = await visit(t, site.url, { ...PHONE, viewport: { width, height }, ...look });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await page.locator('.page[data-drawn]').first().waitFor();
@@ -188,7 +187,6 @@ for (const [width, height, look] of SIZES) {
 test.serial('without a connection or a handwriting the dialog says it, and signs afterwards', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.route('**/fonts/*.woff2', (route) => route.abort());
   await page.goto(`${site.url}${site.signPath}`);
@@ -210,7 +208,6 @@ test.serial('without a connection or a handwriting the dialog says it, and signs
 async function signedWithoutAnswer(t: ExecutionContext, send: (route: Route) => Promise<void>) {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, PHONE);
-  if (visited === undefined) return undefined;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
@@ -228,7 +225,6 @@ test.serial(
       await route.fetch();
       await route.abort();
     });
-    if (signed === undefined) return;
     const { site, page } = signed;
     t.is(site.done.length, 1);
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
@@ -241,7 +237,6 @@ test.serial(
   'a signature that never arrived is not the own one where others of a rule were enough',
   async (t) => {
     const signed = await signedWithoutAnswer(t, (route) => route.abort());
-    if (signed === undefined) return;
     const { site, page } = signed;
     t.deepEqual(site.done, []);
     // Another person of the rule signs.
@@ -275,7 +270,6 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   const fields = [...FIELDS];
   const site = await startPagesServer(t, { action: { fields } });
   const visited = await visit(t, site.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   const back = () => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
   const address = `${site.url}${site.signPath}`;
@@ -321,7 +315,6 @@ test.serial(
       action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
     });
     const visited = await visit(t, site.url, PHONE);
-    if (visited === undefined) return;
     const { page } = visited;
     const address = `${site.url}${site.signPath}`;
     await page.goto(address);

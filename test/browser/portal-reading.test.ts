@@ -1,8 +1,11 @@
-import test from 'ava';
+import ava from 'ava';
 import { clausePdf } from '../crypto/pdf/build.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { startPagesServer } from './pages-server.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -18,7 +21,6 @@ test.serial(
         action: { codes: [{ channel: 'Email', to: 'a***@example.test' }], initialsMode: 'Optional' },
       });
       const visited = await visit(t, site.url, { locale: 'en-US', ...shape });
-      if (visited === undefined) return;
       const { page } = visited;
       await page.goto(`${site.url}${site.signPath}`);
       await page.locator('.page[data-drawn]').first().waitFor();
@@ -49,7 +51,6 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
     action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
   });
   const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('#guide-next:enabled').waitFor();
@@ -81,7 +82,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t, { file: clausePdf(12) });
     const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}&page=-1&scale=150&culture=es`);
     await page.locator('.page[data-page="12"][data-drawn]').waitFor();
@@ -134,7 +134,6 @@ test.serial(
       participants: [{ name: 'Ana \u202eevil', type: 'Signer', step: 1, status: 'Pending', isYou: true }],
     });
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     /** Left edges of the words in an element, in the requested order. */
@@ -180,7 +179,6 @@ test.serial('the first page of a long document is shown before the text of the o
     isMobile: true,
     hasTouch: true,
   });
-  if (visited === undefined) return;
   const { page, requests } = visited;
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');

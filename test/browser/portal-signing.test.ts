@@ -1,13 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { pdfsig } from '../verifiers/index.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, openTools, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { CODE, startPagesServer } from './pages-server.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -18,7 +21,6 @@ test.serial(
       action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
     });
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await page.getByRole('heading', { name: 'Rental agreement <b>2027</b>' }).waitFor();
@@ -53,7 +55,6 @@ test.serial(
 test.serial('a drawn signature is sent as a sharp picture, and survives a reload', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await openSigning(page);
@@ -86,7 +87,6 @@ test.serial('location and initials are sent only when the participant ticks them
     const site = await startPagesServer(t, { action: { initialsMode: 'Optional' } });
     const options = { locale: 'en-US', geolocation: place, permissions: ['geolocation'] };
     const visited = await visit(t, site.url, options);
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await openSigning(page);
@@ -110,7 +110,6 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
     async (t) => {
       const site = await startPagesServer(t, { action: { allowElectronicSignature: false } });
       const visited = await visit(t, site.url, { locale: 'en-US' });
-      if (visited === undefined) return;
       const { page } = visited;
       const sent: Buffer[] = [];
       page.on('request', (request) => {
@@ -151,7 +150,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t, { action: { allowElectronicSignature: false } });
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const sign = page.getByRole('button', { name: 'Sign the document' });
@@ -188,7 +186,6 @@ test.serial(
 test.serial('an approver approves, and a participant refuses with a reason', async (t) => {
   const approver = await startPagesServer(t, { action: { type: 'Approver' } });
   const visited = await visit(t, approver.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   await visited.page.goto(`${approver.url}${approver.signPath}`);
   await openSigning(visited.page);
   await visited.page.getByRole('button', { name: 'Approve the document' }).click();
@@ -200,7 +197,6 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
 
   const signer = await startPagesServer(t);
   const other = await visit(t, signer.url, { locale: 'pt-BR' });
-  if (other === undefined) return;
   const { page } = other;
   await page.goto(`${signer.url}${signer.signPath}`);
   await page.getByText('Recusar', { exact: true }).click();
@@ -217,7 +213,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t);
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     const you = page.getByRole('listitem').filter({ hasText: 'Ana María Souza (you)' });
@@ -268,7 +263,6 @@ function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: Ke
 test.serial('typed text survives a reload and a change of the language', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await openSigning(page);

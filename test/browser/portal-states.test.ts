@@ -2,9 +2,12 @@ import test from 'ava';
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import type { ValidationRecord } from '../../contracts/portal/signing/validation.ts';
 import type { DocumentId } from '../../machines/ids.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { KEY, startPagesServer } from './pages-server.ts';
+
+const toolTest = withTools(test, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -27,10 +30,9 @@ const STATES: readonly {
   { state: 'unknown', title: 'This link is incomplete', status: 404 },
 ];
 
-test.serial('every state of a document has its own page, with possible actions only', async (t) => {
+toolTest.serial('every state of a document has its own page, with possible actions only', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   for (const { state, title, status = 200 } of STATES) {
     const answer = await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-${state}`);
@@ -53,29 +55,31 @@ test.serial('every state of a document has its own page, with possible actions o
   }
 });
 
-test.serial('a canceled document offers to write to its sender, and the bar names the person', async (t) => {
-  const document = { senderName: 'Marta Reis' };
-  const site = await startPagesServer(t, { document, replyTo: 'office+1@example.test' });
-  const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
-  const { page } = visited;
-  await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-canceled`);
-  const write = page.getByRole('link', { name: 'Write to Marta Reis' });
-  t.regex(
-    (await write.getAttribute('href')) ?? '',
-    /^mailto:office%2B1@example\.test\?subject=Rental%20agreement/,
-  );
-  await assertAccessible(t, page, 'canceled');
-  await page.goto(`${site.url}${site.signPath}`);
-  t.regex((await page.locator('.top .from').textContent()) ?? '', /Marta Reis.*Ärzte & Söhne/u);
-});
+toolTest.serial(
+  'a canceled document offers to write to its sender, and the bar names the person',
+  async (t) => {
+    const document = { senderName: 'Marta Reis' };
+    const site = await startPagesServer(t, { document, replyTo: 'office+1@example.test' });
+    const visited = await visit(t, site.url, { locale: 'en-US' });
+    const { page } = visited;
+    await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-canceled`);
+    const write = page.getByRole('link', { name: 'Write to Marta Reis' });
+    t.regex(
+      (await write.getAttribute('href')) ?? '',
+      /^mailto:office%2B1@example\.test\?subject=Rental%20agreement/,
+    );
+    await assertAccessible(t, page, 'canceled');
+    await page.goto(`${site.url}${site.signPath}`);
+    t.regex((await page.locator('.top .from').textContent()) ?? '', /Marta Reis.*Ärzte & Söhne/u);
+  },
+);
 
 for (const [locale, button, title] of [
   ['en-US', 'Send me a new link', 'Check your mailbox'],
   ['pt-BR', 'Enviar um novo link', 'Veja a sua caixa de entrada'],
   ['es-ES', 'Enviarme un enlace nuevo', 'Mire su buzón'],
 ] as const) {
-  test.serial(
+  toolTest.serial(
     `an expired link requests a new one when its button is pressed, not before (${locale})`,
     async (t) => {
       const site = await startPagesServer(t);
@@ -84,7 +88,6 @@ for (const [locale, button, title] of [
         viewport: { width: 320, height: 640 },
         colorScheme: 'dark',
       });
-      if (visited === undefined) return;
       const { page } = visited;
       await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-ticket-expired`);
       t.deepEqual(site.done, []);
@@ -111,10 +114,9 @@ for (const [locale, button, title] of [
   );
 }
 
-test.serial('an incomplete link asks for an address, and answers each alike', async (t) => {
+toolTest.serial('an incomplete link asks for an address, and answers each alike', async (t) => {
   const site = await startPagesServer(t);
   const visited = await visit(t, site.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   const answers: string[] = [];
   for (const [key, address] of [
@@ -157,7 +159,7 @@ test.serial(
   },
 );
 
-test.serial('links of a visit keep the language and the theme of the page', async (t) => {
+toolTest.serial('links of a visit keep the language and the theme of the page', async (t) => {
   const visit = ['Lease', 'Annex'].map((name) => ({
     name,
     href: `/document/key/${KEY}/sign?ticket=${name}`,
@@ -185,12 +187,11 @@ test.serial('pages of approvers do not speak of signing', async (t) => {
   t.notRegex(page, /You have signed already/);
 });
 
-test.serial(
+toolTest.serial(
   'the public page with the key lists signers and versions, with addresses and numbers masked',
   async (t) => {
     const site = await startPagesServer(t, { record: RECORD });
     const visited = await visit(t, site.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}/check`);
     await page.getByLabel('Validation key').fill('WRONG');
@@ -214,12 +215,11 @@ test.serial(
   },
 );
 
-test.serial(
+toolTest.serial(
   'an internal error is a page in the language of its reader, with a reference number',
   async (t) => {
     const site = await startPagesServer(t, { isBroken: true });
     const visited = await visit(t, site.url, { locale: 'pt-BR' });
-    if (visited === undefined) return;
     const { page } = visited;
     for (const path of [site.signPath, site.embedPath, `/check/${KEY}`]) {
       const answer = await page.goto(`${site.url}${path}`);

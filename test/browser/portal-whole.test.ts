@@ -9,12 +9,13 @@ import { clausePdf } from '../crypto/pdf/build.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { PortalProgram, type SharedPortal, sharePortalProgram } from './portal-program.ts';
 
-const test = anyTest as TestFn<SharedPortal>;
+const test = withTools(anyTest as TestFn<SharedPortal>, 'chromium');
 sharePortalProgram(test);
 
 /** People with mailboxes of their own. */
@@ -29,7 +30,6 @@ test.serial('a participant signs again automatically after another one has signe
   const { portal } = t.context;
   const { ANA, BRUNO } = peopleOf('again');
   const visited = await visit(t, portal.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   const id = await portal.create(clausePdf(1), [
     { type: 'Signer', user: BRUNO },
@@ -67,7 +67,6 @@ test.serial(
     const { portal } = t.context;
     const { ANA } = peopleOf('views');
     const visited = await visit(t, portal.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     const id = await portal.create(clausePdf(4), [
       { type: 'Signer', user: ANA, allowElectronicSignature: true },
@@ -121,7 +120,6 @@ test.serial(
     const { portal } = t.context;
     const { ANA, BRUNO, CARLA } = peopleOf('flow');
     const visited = await visit(t, portal.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     const id = await portal.create(clausePdf(3), [
       { type: 'Signer', step: 1, user: ANA, allowElectronicSignature: true },
@@ -184,7 +182,6 @@ test.serial(
     const { portal } = t.context;
     const { ANA, BRUNO } = peopleOf('drawn');
     const visited = await visit(t, portal.url, { locale: 'pt-BR' });
-    if (visited === undefined) return;
     const { page } = visited;
     const id = await portal.create(
       clausePdf(1),
@@ -243,7 +240,6 @@ test.serial('documents that wait for one mailbox are one visit, whose ends lead 
   const { portal } = t.context;
   const { ANA } = peopleOf('visit');
   const visited = await visit(t, portal.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   const flow = [{ type: 'Signer', user: ANA, allowElectronicSignature: true }];
   await portal.create(clausePdf(1), flow);
@@ -312,7 +308,6 @@ test.serial('pages, their files and their calls are below the path of Portal:Pub
   proxy.serve(portal.url);
   const { BRUNO } = peopleOf('below');
   const visited = await visit(t, proxy.origin, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   const id = await portal.create(clausePdf(1), [{ type: 'Signer', user: BRUNO }]);
   const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
@@ -345,7 +340,6 @@ test.serial(
   async (t) => {
     const { portal } = t.context;
     const visited = await visit(t, portal.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const root = await temporaryRoot(t);
     const batch = await Service.start(t, {
       root,

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { requireTool } from '../verifiers/tool.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { freshFolder, run } from './program.ts';
+
+const toolTest = withTools(test, 'bash');
 
 /** The words that bash offers for the last word of a command line. */
 function offeredByBash(script: string, line: readonly string[]): string[] {
@@ -12,8 +14,7 @@ function offeredByBash(script: string, line: readonly string[]): string[] {
   return execFileSync('bash', ['-c', code], { encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
-test('a shell completes commands, subcommands and options', async (t) => {
-  if (!requireTool(t, 'bash')) return;
+toolTest('a shell completes commands, subcommands and options', async (t) => {
   const cwd = freshFolder();
   const { code, out } = await run(cwd, ['completion', 'bash']);
   t.is(code, 0);
@@ -26,8 +27,7 @@ test('a shell completes commands, subcommands and options', async (t) => {
   t.deepEqual(offeredByBash(script, ['sealwright', 'nonsense', '--fileN']), []);
 });
 
-test('zsh loads its completion', async (t) => {
-  if (!requireTool(t, 'zsh')) return;
+withTools(test, 'zsh')('zsh loads its completion', async (t) => {
   const cwd = freshFolder();
   mkdirSync(join(cwd, 'home'));
   const script = join(cwd, 'completion.zsh');

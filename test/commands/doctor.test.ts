@@ -8,7 +8,10 @@ import test, { type ExecutionContext } from 'ava';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { startRelay } from '../actors/portal/mail/relay.ts';
 import { smallDisk } from '../service/small-disk.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { freshFolder, run, start } from './program.ts';
+
+const toolTest = withTools(test, 'tmpfs');
 
 const TAMIL = '/usr/share/fonts/truetype/noto/NotoSansTamil-Regular.ttf';
 const FREE_PORT = '--Batch:Url=http://127.0.0.1:0';
@@ -260,10 +263,9 @@ test('doctor names a proxy that speaks HTTP/1.0 to the service, and one that lea
   t.is((await check(await listening(t)))?.verdict, 'warning');
 });
 
-test('doctor reports a full disk as missing space, not as missing permission', async (t) => {
+toolTest('doctor reports a full disk as missing space, not as missing permission', async (t) => {
   const cwd = freshFolder();
   const disk = smallDisk(t, join(cwd, 'data'), 4);
-  if (disk === undefined) return;
   disk.fill();
   const { found } = await examine(t, cwd);
   const [output] = found('folder:output');

@@ -12,15 +12,16 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
 import { effectText } from '#runtime/store/copy/copy-side.js';
 import { SAMPLE } from '../actors/portal/service.ts';
-import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { type Cluster, startServer } from '../postgres/cluster.ts';
 import { type Job, Service, temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { freshFolder, run } from './program.ts';
 
-const test = anyTest as TestFn<{ cluster: Cluster | undefined }>;
+const test = withTools(anyTest as TestFn<{ cluster: Cluster }>, 'postgres');
 const SECRET = 'cd'.repeat(32);
 
 test.before(async (t) => {
-  t.context = { cluster: await startCluster(t as ExecutionContext) };
+  t.context = { cluster: await startServer() };
 });
 test.after.always(async (t) => {
   await t.context.cluster?.remove();
@@ -28,13 +29,12 @@ test.after.always(async (t) => {
 
 function onCluster(
   title: string,
-  check: (t: ExecutionContext<{ cluster: Cluster | undefined }>, url: string) => Promise<void>,
+  check: (t: ExecutionContext<{ cluster: Cluster }>, url: string) => Promise<void>,
 ): void {
   test.serial(title, async (t) => {
     t.timeout(240_000);
     const { cluster } = t.context;
-    if (cluster === undefined) t.pass('PostgreSQL is not installed');
-    else await check(t, cluster.url);
+    await check(t, cluster.url);
   });
 }
 
@@ -224,7 +224,7 @@ async function writeStore(folder: string, rows: number): Promise<void> {
 
 /** A copy that kills itself after so many records: one that is killed from outside may have ended before. */
 async function killed(
-  t: ExecutionContext<{ cluster: Cluster | undefined }>,
+  t: ExecutionContext<{ cluster: Cluster }>,
   from: string,
   to: string,
   records: number,

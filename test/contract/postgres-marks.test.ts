@@ -1,13 +1,16 @@
 /** Rows that may have changed since a mark, on PostgreSQL. Source: docs/decisions/0294-tables-kept-over-a-start.md. */
 import { type ActorStore, type Row, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { compareKeys } from '#runtime/model/keys.js';
 import { KeyBlocks } from '../../actors/shared/tables/kept-tables.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
-import { startCluster } from '../postgres/cluster.ts';
+import { startServer } from '../postgres/cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { stepOf } from './steps.ts';
+
+const test = withTools(ava, 'postgres');
 
 const SCHEMA = 'marks';
 const VIEW = 'v';
@@ -28,8 +31,7 @@ function numbers(seed: number): () => number {
 
 async function fixture(t: ExecutionContext) {
   t.timeout(120_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return undefined;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const { url } = cluster;
   const open = (node: string) =>
@@ -79,7 +81,6 @@ function changed(store: ActorStore, kept: Rows, prefix: string) {
 
 test('each row that was written or removed since a mark is in a range, and few others are', async (t) => {
   const made = await fixture(t);
-  if (made === undefined) return;
   const { client, store, rows, write } = made;
   const next = numbers(29);
   const rowOf = (prefix: string, number: number): Row => ({
@@ -147,7 +148,6 @@ test('each row that was written or removed since a mark is in a range, and few o
 
 test('steps of other nodes before a mark are observed when it is begun', async (t) => {
   const made = await fixture(t);
-  if (made === undefined) return;
   const { open, store, write } = made;
   const other = await open('two');
   t.teardown(() => other.close());
@@ -166,7 +166,6 @@ test('steps of other nodes before a mark are observed when it is begun', async (
 
 test('a mark whose row is not the one that was written is not known', async (t) => {
   const made = await fixture(t);
-  if (made === undefined) return;
   const { client, store, rows, write } = made;
   await write([{ view: VIEW, key: ['a', 1], value: 1 }]);
   t.is(await changed(store, rows, 'a'), undefined, 'before the first');
@@ -183,7 +182,6 @@ test('a mark whose row is not the one that was written is not known', async (t) 
 
 test('a mark that a node ends when its session is over is not known: steps of others were not told', async (t) => {
   const made = await fixture(t);
-  if (made === undefined) return;
   const { client, open, store, rows, write } = made;
   await write([{ view: VIEW, key: ['a', 1], value: 1 }]);
   const other = await open('two');

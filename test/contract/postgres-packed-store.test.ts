@@ -1,22 +1,24 @@
 /** Runs the promises of the PostgreSQL store while each actor is packed as soon as its step is stored. */
 import { systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
-import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { type Cluster, startServer } from '../postgres/cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { packing } from './packing.ts';
 import { storeContract } from './store.ts';
 
-let cluster: Cluster | undefined;
+const test = withTools(ava, 'postgres');
+
+let cluster: Cluster;
 let schemas = 0;
 
-test.before(async (t) => {
-  cluster = await startCluster(t as ExecutionContext);
+test.before(async () => {
+  cluster = await startServer();
 });
 test.after.always(() => cluster?.remove());
 
-storeContract('PostgreSQL store whose actors are packed', async (t) => {
-  if (cluster === undefined) return undefined;
+const openPacked = async (t: ExecutionContext) => {
   const { url } = cluster;
   schemas += 1;
   const schema = `packed_${schemas}`;
@@ -40,4 +42,6 @@ storeContract('PostgreSQL store whose actors are packed', async (t) => {
       return packing(store);
     },
   };
-});
+};
+
+storeContract('PostgreSQL store whose actors are packed', openPacked, test);

@@ -17,13 +17,13 @@ import {
 } from '@sealwright/runtime';
 import { postgres } from '@sealwright/runtime/postgres';
 import { openPostgresCopy, openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
 import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
-import { type Cluster, type Pooler, startCluster, startPooler } from '../postgres/cluster.ts';
+import { type Cluster, type Pooler, startPooler, startServer } from '../postgres/cluster.ts';
 import {
   address,
   all,
@@ -34,19 +34,22 @@ import {
   stepWith,
 } from '../runtime/store/ended-actors.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { pendingWorkContract } from './pending-work.ts';
 import { publicContract } from './public.ts';
 import { runtimeContract } from './runtime.ts';
 import { stepOf } from './steps.ts';
 import { storeContract } from './store.ts';
 
-let cluster: Cluster | undefined;
-let pooler: Pooler | undefined;
+const test = withTools(ava, 'postgres', 'pgbouncer');
+
+let cluster: Cluster;
+let pooler: Pooler;
 let schemas = 0;
 
-test.before(async (t) => {
-  cluster = await startCluster(t as ExecutionContext);
-  pooler = cluster && (await startPooler(cluster));
+test.before(async () => {
+  cluster = await startServer();
+  pooler = await startPooler(cluster);
 });
 test.after.always(async () => {
   await pooler?.remove();
@@ -69,8 +72,7 @@ function newSchema({ url }: Pick<Cluster, 'url'>) {
     });
 }
 
-async function openStore(t: ExecutionContext, place: Pick<Cluster, 'url'> | undefined = cluster) {
-  if (place === undefined) return undefined;
+async function openStore(t: ExecutionContext, place: Pick<Cluster, 'url'> = cluster) {
   const open = newSchema(place);
   let store = await open();
   t.teardown(() => store.close());
@@ -84,30 +86,23 @@ async function openStore(t: ExecutionContext, place: Pick<Cluster, 'url'> | unde
   };
 }
 
-storeContract('PostgreSQL store', openStore);
-// Without a pooler nothing is tested: the default place is the server itself.
-storeContract('PostgreSQL store behind a pooler', async (t) =>
-  pooler === undefined ? undefined : openStore(t, pooler),
-);
-runtimeContract('PostgreSQL store', openStore);
-pendingWorkContract('PostgreSQL store', openStore);
+storeContract('PostgreSQL store', openStore, test);
+storeContract('PostgreSQL store behind a pooler', (t) => openStore(t, pooler), test);
+runtimeContract('PostgreSQL store', openStore, test);
+pendingWorkContract('PostgreSQL store', openStore, test);
 publicContract(
   'PostgreSQL store',
   () => {
-    if (cluster === undefined) return undefined;
     const { url } = cluster;
     schemas += 1;
     const schema = `contract_${schemas}`;
     return (node) => postgres(url, { schema, node, poolSize: 3, leaseSeconds: 3 });
   },
   true,
+  test,
 );
 
 test('PostgreSQL store: an actor that ends and is made anew on three nodes gives out no key twice and takes no outcome of an earlier life', async (t) => {
-  if (cluster === undefined) {
-    t.pass('the engine is not installed');
-    return;
-  }
   const open = newSchema(cluster);
   const keys: string[] = [];
   const delayed: (() => void)[] = [];
@@ -171,7 +166,6 @@ test('PostgreSQL store: an actor that ends and is made anew on three nodes gives
 });
 
 test('a node whose start is blocked for longer than its lease serves afterwards, and one that dies is replaced', async (t) => {
-  if (cluster === undefined) return;
   const { url } = cluster;
   schemas += 1;
   const schema = `contract_${schemas}`;
@@ -216,7 +210,6 @@ test('a node whose start is blocked for longer than its lease serves afterwards,
 });
 
 test('packed actors read as before by nodes, readers and copies, and are whole again for their next step', async (t) => {
-  if (cluster === undefined) return;
   const { url } = cluster;
   const open = newSchema(cluster);
   const schema = `contract_${schemas}`;
@@ -287,7 +280,6 @@ test('packed actors read as before by nodes, readers and copies, and are whole a
 });
 
 test('leaves of the history are stored in blocks once all nodes read them, and answers stay the same', async (t) => {
-  if (cluster === undefined) return;
   const { url } = cluster;
   const hash = (at: number) => createHash('sha256').update(`${at}`).digest('hex');
   const leaf = (at: number) =>

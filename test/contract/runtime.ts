@@ -2,7 +2,7 @@
 
 import { type ActorStore, type EffectHandler, systemClock } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext, type TestFn } from 'ava';
 import { createTestRuntime, echo, T1, T2, type TestRuntime } from '../runtime/test-runtime.ts';
 import type { StoreUnderTest } from './store.ts';
 
@@ -43,13 +43,12 @@ function withLateLeases(store: ActorStore, running: () => number): ActorStore {
 
 export function runtimeContract(
   name: string,
-  open: (t: ExecutionContext) => Promise<StoreUnderTest | undefined>,
+  open: (t: ExecutionContext) => Promise<StoreUnderTest>,
+  test: TestFn = ava,
 ): void {
   const promise = (title: string, check: (t: ExecutionContext, store: ActorStore) => Promise<void>): void => {
     test(`${name}: ${title}`, async (t) => {
-      const under = await open(t);
-      if (under === undefined) t.pass('the engine is not installed');
-      else await check(t, under.store);
+      await check(t, (await open(t)).store);
     });
   };
 

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import test from 'ava';
+import ava from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { startAuthority, type TestAuthority } from '../pki/authority.ts';
-import { requireTool } from '../verifiers/tool.ts';
+import { withTools } from '../verifiers/tool.ts';
+
+const test = withTools(ava, 'openssl');
 
 const run = promisify(execFile);
 const PAGES = ['README', 'keys', 'levels', 'visible'];
@@ -46,7 +48,6 @@ async function prepared(authority: TestAuthority): Promise<string> {
 }
 
 test('the programs of the guide and the examples run as they are printed', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
   const authority = await startAuthority();
   const folder = await prepared(authority);
   t.teardown(async () => {

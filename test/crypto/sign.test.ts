@@ -25,7 +25,9 @@ import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { startAuthority } from '../pki/authority.ts';
 import { pki } from '../pki/pki.ts';
-import { opensslCms, pdfsig, requireTool, xmlsec1 } from '../verifiers/index.ts';
+import { opensslCms, pdfsig, withTools, xmlsec1 } from '../verifiers/index.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil', 'openssl', 'xmlsec1');
 
 const AT = Date.now();
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-engine-'));
@@ -262,68 +264,70 @@ test('a file in memory is signed, validated and extended without a file on disk'
   }
 });
 
-test('the short form signs, verifies and extends each format as its content says, as others verify', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'openssl', 'xmlsec1')) return;
-  const authority = await startAuthority();
-  t.teardown(() => authority.close());
-  const { services, trust } = authority;
-  const { rootFile } = authority.pki;
-  const signer = authority.pki.signer('p-256');
-  const { anchors } = trust;
-  const short = signatures({ ...services, signer, anchors, now: () => Date.now() + 60_000 });
-  const made = signatures({ ...services, signer, anchors });
-  const judged: { readonly [format in SignatureFormat]: (path: string) => Promise<boolean> } = {
-    Pades: async (path) => (await pdfsig(path, authority.pki)).every(({ ok }) => ok),
-    Cades: async (signature) => (await opensslCms({ signature, ca: rootFile })).ok,
-    Xades: async (file) => (await xmlsec1({ file, ca: rootFile })).ok,
-  };
-  for (const format of FORMATS) {
-    const { input, output } = paths(GOOD[format]);
-    await made.sign(input, { to: output });
-    t.true(await judged[format](output), format);
-    const bytes: Buffer = await made.sign(new Uint8Array(GOOD[format]), { level: 'T' });
-    const extended = await made.extend(bytes, { level: 'LT' });
-    const verdict = await short.verify(extended);
-    t.true(verdict.ok, format);
-    t.is(verdict.report.format, format);
-    t.is(verdict.signers.length, 1);
-    t.is(verdict.report.signatures[0]?.level, 'LT');
-    const changed = Buffer.from(extended);
-    const at = changed.indexOf(format === 'Pades' ? '1.' : format === 'Xades' ? '1</item>' : 'any file');
-    changed[at] = (changed[at] ?? 0) ^ 1;
-    t.false((await short.verify(changed)).ok, `${format}, changed`);
-  }
-  for (const format of ['Cades', 'Xades'] as const) {
-    const container = new MemoryOutput();
-    const inputs = [{ path: GOOD.Cades, name: 'a.txt' }];
-    const given = {
-      kind: 'E',
-      format,
-      inputs,
-      output: container,
-      signer,
-      level: 'T',
-      at: Date.now(),
-    } as const;
-    await signAsic(given, services);
-    const extended = await made.extend(container.bytes, { level: 'LT' });
-    const { ok, report } = await short.verify(extended);
-    t.true(ok, `${format} in a container`);
-    t.deepEqual([report.format, report.signatures[0]?.level], ['Asic', 'LT']);
-    const changed = Buffer.from(extended);
-    const at = changed.indexOf('any file');
-    changed[at] = (changed[at] ?? 0) ^ 1;
-    t.false((await short.verify(changed)).ok, `${format} in a container, changed`);
-  }
-  const cms = await made.sign(GOOD.Cades);
-  await t.throwsAsync(made.sign(cms), { code: 'request.invalid', message: /addCadesSigner/ });
-  t.true((await short.verify(await made.sign(cms, { format: 'Cades' }))).signers.length > 0);
-  const signless = signatures({ anchors });
-  await t.throwsAsync(signless.sign(GOOD.Cades), { code: 'request.invalid', message: /`signer`/ });
-  // @ts-expect-error: level T needs time-stamps
-  await t.throwsAsync(signatures({ signer }).sign(GOOD.Cades, { level: 'T' }), { code: 'request.invalid' });
-  t.false((await signless.verify(GOOD.Pades)).ok, 'no signature');
-});
+toolTest(
+  'the short form signs, verifies and extends each format as its content says, as others verify',
+  async (t) => {
+    const authority = await startAuthority();
+    t.teardown(() => authority.close());
+    const { services, trust } = authority;
+    const { rootFile } = authority.pki;
+    const signer = authority.pki.signer('p-256');
+    const { anchors } = trust;
+    const short = signatures({ ...services, signer, anchors, now: () => Date.now() + 60_000 });
+    const made = signatures({ ...services, signer, anchors });
+    const judged: { readonly [format in SignatureFormat]: (path: string) => Promise<boolean> } = {
+      Pades: async (path) => (await pdfsig(path, authority.pki)).every(({ ok }) => ok),
+      Cades: async (signature) => (await opensslCms({ signature, ca: rootFile })).ok,
+      Xades: async (file) => (await xmlsec1({ file, ca: rootFile })).ok,
+    };
+    for (const format of FORMATS) {
+      const { input, output } = paths(GOOD[format]);
+      await made.sign(input, { to: output });
+      t.true(await judged[format](output), format);
+      const bytes: Buffer = await made.sign(new Uint8Array(GOOD[format]), { level: 'T' });
+      const extended = await made.extend(bytes, { level: 'LT' });
+      const verdict = await short.verify(extended);
+      t.true(verdict.ok, format);
+      t.is(verdict.report.format, format);
+      t.is(verdict.signers.length, 1);
+      t.is(verdict.report.signatures[0]?.level, 'LT');
+      const changed = Buffer.from(extended);
+      const at = changed.indexOf(format === 'Pades' ? '1.' : format === 'Xades' ? '1</item>' : 'any file');
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      t.false((await short.verify(changed)).ok, `${format}, changed`);
+    }
+    for (const format of ['Cades', 'Xades'] as const) {
+      const container = new MemoryOutput();
+      const inputs = [{ path: GOOD.Cades, name: 'a.txt' }];
+      const given = {
+        kind: 'E',
+        format,
+        inputs,
+        output: container,
+        signer,
+        level: 'T',
+        at: Date.now(),
+      } as const;
+      await signAsic(given, services);
+      const extended = await made.extend(container.bytes, { level: 'LT' });
+      const { ok, report } = await short.verify(extended);
+      t.true(ok, `${format} in a container`);
+      t.deepEqual([report.format, report.signatures[0]?.level], ['Asic', 'LT']);
+      const changed = Buffer.from(extended);
+      const at = changed.indexOf('any file');
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      t.false((await short.verify(changed)).ok, `${format} in a container, changed`);
+    }
+    const cms = await made.sign(GOOD.Cades);
+    await t.throwsAsync(made.sign(cms), { code: 'request.invalid', message: /addCadesSigner/ });
+    t.true((await short.verify(await made.sign(cms, { format: 'Cades' }))).signers.length > 0);
+    const signless = signatures({ anchors });
+    await t.throwsAsync(signless.sign(GOOD.Cades), { code: 'request.invalid', message: /`signer`/ });
+    // @ts-expect-error: level T needs time-stamps
+    await t.throwsAsync(signatures({ signer }).sign(GOOD.Cades, { level: 'T' }), { code: 'request.invalid' });
+    t.false((await signless.verify(GOOD.Pades)).ok, 'no signature');
+  },
+);
 
 test('an output in memory stays empty when signing fails', (t) => {
   const signer = pki().signer('p-256');

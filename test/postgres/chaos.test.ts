@@ -1,9 +1,12 @@
 /** A short chaos run; `node dist/test/postgres/chaos-run.js` makes long ones. */
-import test from 'ava';
+import ava from 'ava';
 import { roundsOf } from '../project/rounds.ts';
 import { temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { runChaos } from './chaos.ts';
-import { startCluster } from './cluster.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 const REQUESTS = roundsOf(500, 500, 1500);
 /** The five kinds take turns. */
@@ -11,8 +14,7 @@ const FAULTS = roundsOf(5, 5, 8);
 
 test('three nodes that are killed and suspended, with cut lines and a crashing database, lose nothing', async (t) => {
   t.timeout(480_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
   const { acknowledged, uploads, broken, takeOverMs, documents, repeats } = await runChaos(t, {

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { startBalancer } from './balancer.ts';
-import { startCluster } from './cluster.ts';
+import { startServer } from './cluster.ts';
 
 const SECRET = 'ab'.repeat(32);
 const PERMITS = 4;
@@ -15,24 +16,19 @@ const BOB = '192.0.2.2';
 const EVE = '2001:db8:1:2::3';
 
 interface ClusterFixture {
-  /** Undefined where PostgreSQL is not installed. */
-  readonly nodes: readonly [Service, Service, Service] | undefined;
+  readonly nodes: readonly [Service, Service, Service];
   /** Addresses of balancers before both services; each connection reaches the next node. */
   readonly batch: string;
   readonly portal: string;
 }
 
-const test = anyTest as TestFn<ClusterFixture>;
+const test = withTools(anyTest as TestFn<ClusterFixture>, 'postgres');
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 const portOf = (url: string) => Number(new URL(url).port);
 
 test.before(async (t) => {
-  const cluster = await startCluster(t as ExecutionContext);
-  if (cluster === undefined) {
-    t.context = { nodes: undefined, batch: '', portal: '' };
-    return;
-  }
+  const cluster = await startServer();
   teardown(() => cluster.remove());
   const root = await temporaryRoot({ teardown });
   const start = (name: string) =>
@@ -82,8 +78,7 @@ function onNodes(
   test.serial(title, async (t) => {
     t.timeout(120_000);
     const { nodes } = t.context;
-    if (nodes === undefined) t.pass('PostgreSQL is not installed');
-    else await check(t, nodes);
+    await check(t, nodes);
   });
 }
 

@@ -7,10 +7,8 @@ import {
   chmodSync,
   chownSync,
   closeSync,
-  existsSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -20,12 +18,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExecutionContext } from 'ava';
 import pg from 'pg';
 import { freePort } from '../commands/free-port.ts';
-
-/** Oldest supported version. */
-const OLDEST = 15;
+import { POOLER, postgresPrograms } from '../verifiers/tool.ts';
 
 /** Milliseconds a server may take to start. */
 const START_TIMEOUT_MS = 60_000;
@@ -51,18 +46,6 @@ export interface Cluster {
   remove(): Promise<void>;
 }
 
-/** Folder of the newest installed server programs that are new enough. */
-export function programs(): string | undefined {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root)
-    ? readdirSync(root)
-        .map(Number)
-        .filter((version) => version >= OLDEST)
-    : [];
-  const newest = versions.sort((left, right) => right - left)[0];
-  return newest === undefined ? undefined : join(root, String(newest), 'bin');
-}
-
 /** The server refuses to run as root: the package's own user runs it then. */
 export function asServerUser(command: string, args: readonly string[]): [string, string[]] {
   return process.getuid?.() === 0
@@ -85,23 +68,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Starts a server. Undefined where PostgreSQL is not installed: the test should return, since it has just passed with a
- * line in its log, or failed when SEALWRIGHT_REQUIRE_TOOLS=1.
- */
-export async function startCluster(t: ExecutionContext): Promise<Cluster | undefined> {
-  const cluster = await startServer();
-  if (cluster !== undefined) return cluster;
-  const text = `PostgreSQL ${OLDEST} or newer (package postgresql)`;
-  if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') t.fail(`Missing: ${text}.`);
-  else {
-    t.log(`SKIPPED, missing: ${text}.`);
-    t.pass();
-  }
-  return undefined;
-}
-
-/**
- * Starts a server; undefined where PostgreSQL is not installed.
+ * Starts a server.
  * @param given.settings of the server, as `name=value`
  * @param given.standbyOf a running server that the new one follows
  * @param given.restored folder of a base backup, which it recovers from
@@ -114,9 +81,9 @@ export async function startServer(
     readonly restored?: string;
     readonly port?: number;
   } = {},
-): Promise<Cluster | undefined> {
-  const bin = programs();
-  if (bin === undefined) return undefined;
+): Promise<Cluster> {
+  const bin = postgresPrograms();
+  if (bin === undefined) throw new Error('Missing: postgresql, 15 or newer.');
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-postgres-'));
   const data = join(folder, 'data');
   if (process.getuid?.() === 0) execFileSync('chown', ['postgres', folder]);
@@ -196,27 +163,16 @@ export async function startServer(
   };
 }
 
-const POOLER = '/usr/sbin/pgbouncer';
-
 export interface Pooler {
   readonly url: string;
   remove(): Promise<void>;
 }
 
 /**
- * Starts a pooler of transactions before a server; undefined where pgbouncer is not installed, which fails when
- * SEALWRIGHT_REQUIRE_TOOLS=1.
+ * Starts a pooler of transactions before a server.
  * @param lines of its configuration, besides the addresses
  */
-export async function startPooler(
-  server: Cluster,
-  lines: readonly string[] = [],
-): Promise<Pooler | undefined> {
-  if (!existsSync(POOLER)) {
-    if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1')
-      throw new Error(`Missing: ${POOLER} (package pgbouncer).`);
-    return undefined;
-  }
+export async function startPooler(server: Cluster, lines: readonly string[] = []): Promise<Pooler> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-pooler-'));
   const port = await freePort();
   const file = join(folder, 'pooler.ini');

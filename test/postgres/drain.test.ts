@@ -1,11 +1,13 @@
 /** A node that an operator asks to end. */
-import test from 'ava';
+import ava from 'ava';
 import { Service, temporaryRoot } from '../service/service.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 test('a drained node ends, and the history names the operator', async (t) => {
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
   const settings = {

@@ -3,7 +3,7 @@
 import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import { SimulatedClock } from '@sealwright/runtime/testing';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { SCHEMA_VERSION } from '#runtime/model/store-formats.js';
 import { openPool } from '#runtime/store/postgres/connection/connection.js';
@@ -12,14 +12,17 @@ import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { reached } from '../project/waiting.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { type Cluster, startServer } from './cluster.ts';
 import { type FaultyLine, startProxy } from './proxy.ts';
 
-let cluster: Cluster | undefined;
+const test = withTools(ava, 'postgres');
+
+let cluster: Cluster;
 let schemas = 0;
 
-test.before(async (t) => {
-  cluster = await startCluster(t as ExecutionContext);
+test.before(async () => {
+  cluster = await startServer();
 });
 test.after.always(() => cluster?.remove());
 
@@ -38,10 +41,6 @@ interface FaultFixture {
 
 function scenario(title: string, check: (t: ExecutionContext, fixture: FaultFixture) => Promise<void>): void {
   test.serial(title, async (t) => {
-    if (cluster === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     const server = cluster;
     schemas += 1;
     const schema = `faults_${schemas}`;

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { openPool } from '#runtime/store/postgres/connection/connection.js';
 import { transactionsOf } from '#runtime/store/postgres/connection/pooler.js';
@@ -25,13 +25,16 @@ import { freePort } from '../commands/free-port.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { reached } from '../project/waiting.ts';
-import { type Cluster, startCluster, startPooler, startServer } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { type Cluster, startPooler, startServer } from './cluster.ts';
 import { startProxy } from './proxy.ts';
 
-let cluster: Cluster | undefined;
+const test = withTools(ava, 'postgres', 'pgbouncer');
 
-test.before(async (t) => {
-  cluster = await startCluster(t as ExecutionContext);
+let cluster: Cluster;
+
+test.before(async () => {
+  cluster = await startServer();
 });
 test.after.always(() => cluster?.remove());
 
@@ -52,10 +55,6 @@ async function open(t: ExecutionContext, url: string, schema: string, node = 'on
 test.serial(
   'a store finds the server that takes writes among several hosts, also by a Unix socket',
   async (t) => {
-    if (cluster === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     const standby = await startServer({ standbyOf: cluster });
     t.teardown(() => standby?.remove());
     const nobody = await freePort();
@@ -96,10 +95,6 @@ test.serial(
 test.serial(
   'a server with another certificate than that of the authority in sslrootcert is refused',
   async (t) => {
-    if (cluster === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     const folder = join(cluster.sockets, 'tls');
     mkdirSync(folder);
     const { uid } = statSync(cluster.sockets);
@@ -152,7 +147,6 @@ async function followSynchronously(primary: Cluster, port?: number): Promise<Clu
   const state = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
   await reached(async () => (await client.query(state)).rowCount === 1);
   await client.end();
-  if (standby === undefined) throw new Error('The standby did not start.');
   return standby;
 }
 
@@ -160,10 +154,6 @@ test.serial(
   'each acknowledged step is there once after its server was killed and the standby took over',
   async (t) => {
     let primary = await startServer();
-    if (primary === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     let standby = await followSynchronously(primary);
     t.teardown(() => Promise.all([primary?.remove(), standby.remove()]));
     const url = `postgres://sealwright@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`;
@@ -221,10 +211,6 @@ test.serial(
   async (t) => {
     t.timeout(240_000);
     const frozen = await startServer();
-    if (frozen === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     const taker = await startServer({ standbyOf: frozen });
     t.teardown(async () => {
       await frozen.kill();
@@ -280,10 +266,6 @@ for (const [what, answer] of [
   ['is shut down in the moment in which a connection is open', [...LET_IN, SHUT_DOWN]],
 ] as const)
   test.serial(`a store goes on to the next host where one ${what}`, async (t) => {
-    if (cluster === undefined) {
-      t.pass('the engine is not installed');
-      return;
-    }
     let asked = 0;
     const server = createServer((socket) => {
       socket.on('error', () => {});
@@ -302,10 +284,6 @@ for (const [what, answer] of [
   });
 
 test.serial('a server that has no further connection keeps those that it has given', async (t) => {
-  if (cluster === undefined) {
-    t.pass('the engine is not installed');
-    return;
-  }
   const admin = new pg.Client({ connectionString: cluster.url });
   await admin.connect();
   t.teardown(() => admin.end());
@@ -325,10 +303,6 @@ test.serial('a server that has no further connection keeps those that it has giv
 });
 
 test.serial('a connection behind a pooler is as before after a transaction could not begin', async (t) => {
-  if (cluster === undefined) {
-    t.pass('the engine is not installed');
-    return;
-  }
   const client = new pg.Client({ connectionString: cluster.url });
   await client.connect();
   t.teardown(() => client.end());
@@ -341,10 +315,6 @@ test.serial('a connection behind a pooler is as before after a transaction could
 });
 
 test.serial('the limit of a statement behind a pooler is that of its transaction too', async (t) => {
-  if (cluster === undefined) {
-    t.pass('the engine is not installed');
-    return;
-  }
   const line = await startProxy(cluster.port);
   t.teardown(() => line.close());
   for (const marker of ['BEGIN', 'SELECT 7', 'COMMIT']) {
@@ -377,15 +347,7 @@ for (const lines of [[], ['ignore_startup_parameters = extra_float_digits,statem
   test.serial(
     `two nodes behind a pooler of transactions store, report and take over steps ${lines.length > 0 ? 'where it drops parameters' : 'where it refuses parameters'}`,
     async (t) => {
-      if (cluster === undefined) {
-        t.pass('the engine is not installed');
-        return;
-      }
       const pooler = await startPooler(cluster, lines);
-      if (pooler === undefined) {
-        t.pass('pgbouncer is not installed');
-        return;
-      }
       t.teardown(() => pooler.remove());
       const schema = `pooled_${lines.length}`;
       const one = await open(t, pooler.url, schema, 'one');

@@ -11,15 +11,16 @@ import { casesOf } from '../project/rounds.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
 import { runTool } from '../verifiers/index.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
 
 const SECRET = 'ab'.repeat(32);
 /** The key that `Client` uses. */
 const KEY = `killed|${SECRET}`;
 
 interface ClusterFixture {
-  /** Two nodes that live on; undefined where PostgreSQL is not installed. */
-  readonly others: readonly [Service, Service] | undefined;
+  /** Two nodes that live on. */
+  readonly others: readonly [Service, Service];
   readonly root: string;
   /** Starts the node that dies. */
   start(faults?: string): Promise<Service>;
@@ -27,15 +28,14 @@ interface ClusterFixture {
   readonly accepted: string[];
 }
 
-const test = anyTest as TestFn<ClusterFixture>;
+const test = withTools(anyTest as TestFn<ClusterFixture>, 'postgres');
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 
 test.before(async (t) => {
-  const cluster = await startCluster(t as ExecutionContext);
+  const cluster = await startServer();
   const root = await temporaryRoot({ teardown });
   const start = (node: string, faults?: string) => {
-    if (cluster === undefined) throw new Error('PostgreSQL is not installed');
     return Service.startOne(
       { teardown },
       {
@@ -73,8 +73,7 @@ function withOthers(
   test.serial(title, async (t) => {
     t.timeout(240_000);
     const { others } = t.context;
-    if (others === undefined) t.pass('PostgreSQL is not installed');
-    else await check(t, others);
+    await check(t, others);
   });
 }
 

@@ -8,14 +8,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorStore, type StoreNodes, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
 import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
 import { COPY_TABLES } from '#runtime/store/postgres/postgres-copy.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { effectOf, stepOf } from '../contract/steps.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { type Cluster, startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 const ACTORS = 20_000;
 const SCHEMA = 'plans';
@@ -340,8 +343,7 @@ async function fill(pool: pg.Pool): Promise<void> {
 
 test('no statement of a serving store reads a whole table, and each index of the tables is needed for that', async (t) => {
   t.timeout(240_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const file = await explainEverything(cluster);
   const pool = new pg.Pool({ connectionString: cluster.url, max: 1, options: `-c search_path=${SCHEMA}` });

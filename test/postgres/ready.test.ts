@@ -3,30 +3,28 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava from 'ava';
 import pg from 'pg';
 import { reached } from '../project/waiting.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { smallDisk } from '../service/small-disk.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { type Cluster, startServer } from './cluster.ts';
 
-let cluster: Cluster | undefined;
+const test = withTools(ava, 'postgres', 'tmpfs');
 
-test.before(async (t) => {
-  cluster = await startCluster(t as ExecutionContext);
+let cluster: Cluster;
+
+test.before(async () => {
+  cluster = await startServer();
 });
 test.after.always(() => cluster?.remove());
 
 test('ready is 503 with the reason while the disk of the database is full, it is read-only or has no connection left, and 200 again afterwards', async (t) => {
-  if (cluster === undefined) {
-    t.pass('the engine is not installed');
-    return;
-  }
   // The log of the server is on another disk: a server that cannot write its log ends.
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-space-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const disk = smallDisk(t, folder, 32);
-  if (disk === undefined) return;
   const space = join(folder, 'space');
   mkdirSync(space);
   const { uid } = statSync(cluster.sockets);

@@ -4,11 +4,14 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import test from 'ava';
+import ava from 'ava';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { run } from '../commands/program.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 const SECRET = 'ef'.repeat(32);
 const HOW_TO = fileURLToPath(new URL('../../../docs/how-to.md', import.meta.url));
@@ -88,8 +91,7 @@ async function bytesOf(service: Service, id: string): Promise<Buffer> {
 
 test('a dump of a running node and its files restore every acknowledged job and document', async (t) => {
   t.timeout(240_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const commands = documentedCommands();
   const place = await temporaryRoot(t);

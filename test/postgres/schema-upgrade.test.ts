@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ActorStore, systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { SCHEMA_VERSION } from '#runtime/model/store-formats.js';
 import { SCHEMA_UPGRADES } from '#runtime/store/postgres/schema.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { temporaryRoot } from '../service/service.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 /** Folder of the compiled program. */
 const BUILD = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -192,8 +195,7 @@ async function structure(client: pg.Client, schema: string): Promise<unknown> {
 
 test('a node upgrades a schema of version 1 with its content, and a program of version 1 would refuse it', async (t) => {
   t.timeout(120_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const { url } = cluster;
   const client = new pg.Client({ connectionString: url });
@@ -245,8 +247,7 @@ test('a node upgrades a schema of version 1 with its content, and a program of v
 
 test('a node that runs goes on while one of this version adds the index of messages in order', async (t) => {
   t.timeout(120_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const client = new pg.Client({ connectionString: cluster.url });
   await client.connect();

@@ -1,13 +1,16 @@
 /** Rate limits of requests: all nodes of a service together admit what the settings say. */
 import { request } from 'node:http';
 import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { systemClock } from '#runtime/model/clock.js';
 import { until } from '../actors/portal/service.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 const UPLOADS = 5;
 const WINDOW_SECONDS = 3600;
@@ -62,8 +65,7 @@ function checkRefused(t: ExecutionContext, answers: readonly Answer[]): void {
 
 test('the limits of a client are one limit of all nodes, also of a node that starts later', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
   const start = (node: string) =>
@@ -158,8 +160,7 @@ test('the limits of a client are one limit of all nodes, also of a node that sta
 });
 
 test('permits are kept as long as the longest window, also one of several days', async (t) => {
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const windowSeconds = 3 * 86_400;
   const store = await openPostgresStore({

@@ -1,26 +1,27 @@
 /** A node that is suspended for longer than its lease, at the moments that matter, writes nothing when it wakes. */
 import { readFile } from 'node:fs/promises';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import anyTest, { type TestFn } from 'ava';
 import { casesOf } from '../project/rounds.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { brokenPromises } from '../service/signing/evidence.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { type Cluster, startServer } from './cluster.ts';
 
 interface Fixture {
-  readonly cluster: Cluster | undefined;
+  readonly cluster: Cluster;
   readonly root: string;
   /** Uploads that were answered, of all tests. */
   readonly accepted: string[];
 }
 
-const test = anyTest as TestFn<Fixture>;
+const test = withTools(anyTest as TestFn<Fixture>, 'postgres');
 /** The node that lives on. The first test starts it after the suspension, so that its start takes the work over. */
 let other: Service | undefined;
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 
 test.before(async (t) => {
-  const cluster = await startCluster(t as ExecutionContext);
+  const cluster = await startServer();
   if (cluster !== undefined) teardown(() => cluster.remove());
   t.context = { cluster, root: await temporaryRoot({ teardown }), accepted: [] };
 });
@@ -49,10 +50,6 @@ for (const point of casesOf(
   test.serial(`a node suspended at ${point} until others take its work leaves no file`, async (t) => {
     t.timeout(180_000);
     const { cluster, root, accepted } = t.context;
-    if (cluster === undefined) {
-      t.pass('PostgreSQL is not installed');
-      return;
-    }
     const start = (owner: Parameters<typeof Service.startOne>[0], node: string, faults?: string) =>
       Service.startOne(owner, {
         root,

@@ -6,16 +6,16 @@ import { type Receiver, startReceiver } from '../actors/portal/webhooks/receiver
 import { ask, logIn } from '../http/ask.ts';
 import { reached } from '../project/waiting.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { startBalancer } from './balancer.ts';
-import { startCluster } from './cluster.ts';
+import { startServer } from './cluster.ts';
 
 const NODES = ['node-1', 'node-2', 'node-3'] as const;
 const SECRET = 'ab'.repeat(32);
 const LEASE_SECONDS = 2;
 
 interface ClusterFixture {
-  /** Undefined where PostgreSQL is not installed. */
-  readonly nodes: readonly [Service, Service, Service] | undefined;
+  readonly nodes: readonly [Service, Service, Service];
   /** Address of a balancer before all portals. */
   readonly portal: string;
   /** Hears from all nodes what happens to documents. */
@@ -25,7 +25,7 @@ interface ClusterFixture {
   start(at: number): Promise<Service>;
 }
 
-const test = anyTest as TestFn<ClusterFixture>;
+const test = withTools(anyTest as TestFn<ClusterFixture>, 'postgres');
 const tasks: (() => unknown)[] = [];
 const portOf = (url: string) => Number(new URL(url).port);
 
@@ -33,12 +33,7 @@ test.before(async (t) => {
   const teardown = (task: () => unknown) => void tasks.push(task);
   const receiver = await startReceiver({ teardown });
   const relay = await startRelay({ teardown });
-  const cluster = await startCluster(t as ExecutionContext);
-  if (cluster === undefined) {
-    const start = () => Promise.reject(new Error('no database'));
-    t.context = { nodes: undefined, portal: '', receiver, relay, start };
-    return;
-  }
+  const cluster = await startServer();
   teardown(() => cluster.remove());
   const root = await temporaryRoot({ teardown });
   const start = (at: number) =>
@@ -87,8 +82,7 @@ function onNodes(
   test.serial(title, async (t) => {
     t.timeout(180_000);
     const { nodes } = t.context;
-    if (nodes === undefined) t.pass('PostgreSQL is not installed');
-    else await check(t, nodes);
+    await check(t, nodes);
   });
 }
 

@@ -3,13 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { type ActorDefinition, systemClock, systemIds } from '@sealwright/runtime';
 import { finishUpgrade, openPostgresStore } from '@sealwright/runtime/postgres-parts';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import { migrateStore } from '#runtime/step/migrate.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { freshFolder, run } from '../commands/program.ts';
-import { startCluster } from './cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
+import { startServer } from './cluster.ts';
+
+const test = withTools(ava, 'postgres');
 
 const earlier: ActorDefinition = {
   kind: 'lamp',
@@ -103,8 +106,7 @@ async function startNode(
 
 test('nodes of two versions run side by side, and the last new node migrates the remaining actors', async (t) => {
   t.timeout(120_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const start = (name: string, version: string, definition: ActorDefinition) =>
     startNode(t, cluster.url, { name, version, definition });
@@ -148,8 +150,7 @@ test('nodes of two versions run side by side, and the last new node migrates the
 
 test('once an upgrade is finished, nodes of the earlier version refuse to start and name the backup', async (t) => {
   t.timeout(120_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const start = (name: string, version: string) =>
     startNode(t, cluster.url, { name, version, definition: earlier });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { without, withTools } from '../verifiers/tool.ts';
 
 const FOLDER = 'test';
 
@@ -35,6 +36,31 @@ test('npm test and the other tests of the check together include all tests', (t)
     [],
   );
   t.true(quick.size > 200 && others.size > 100 && all.size < quick.size + others.size);
+});
+
+test('what is missing is told by `withTools`, so that its tests count as skipped', (t) => {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const old =
+    /REQUIRE_TOOLS|t\.(log|pass)\([^)]*(missing|not installed|not here|nothing was tested|SKIPPED)/i;
+  t.deepEqual(
+    files.filter((file) => old.test(readFileSync(join(FOLDER, file), 'utf8').replace(/^ *t\.fail.*$/gm, ''))),
+    ['project/suites.test.ts', 'verifiers/tool.ts'],
+  );
+});
+
+test('tests without their tool are skipped, and fail where tools are required', (t) => {
+  const declared: string[] = [];
+  const declare = Object.assign((title: string) => declared.push(title), {
+    skip: (title: string) => declared.push(`skipped: ${title}`),
+  });
+  const serial = Object.assign(declare, { serial: declare });
+  withTools(serial, 'openssl')('with');
+  without(serial, 'a tool', false)('without');
+  without(serial, 'a tool', false).serial('without, serial');
+  without(serial, 'a tool', true)('required');
+  t.deepEqual(declared, ['with', 'skipped: without', 'skipped: without, serial', 'required']);
 });
 
 test('the check repeats the tests that do more when all tests run', (t) => {

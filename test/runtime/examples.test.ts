@@ -8,8 +8,11 @@ import test, { type ExecutionContext } from 'ava';
 import { signatureHeaders } from '../../actors/shared/webhooks/webhook-attempt.ts';
 import { SAMPLE, startProgram, until } from '../actors/portal/service.ts';
 import { closeBrowser, openSigning, visit } from '../browser/browser.ts';
-import { startCluster } from '../postgres/cluster.ts';
+import { startServer } from '../postgres/cluster.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { folderFor } from './folder.ts';
+
+const toolTest = withTools(test, 'postgres', 'chromium');
 
 function output(t: ExecutionContext, words: readonly string[], more: NodeJS.ProcessEnv = {}): string {
   const env = { ...process.env, ...more };
@@ -36,9 +39,8 @@ test('the trip of the example is cancelled, and its seat is free again', (t) => 
   t.is(output(t, ['dist/examples/reservation.js', join(folderFor(t), 'trips')]), "cancelled 1 [ '2 f-9' ]\n");
 });
 
-test('the second node of the example delivers the parcel of the killed first one', async (t) => {
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+toolTest('the second node of the example delivers the parcel of the killed first one', async (t) => {
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const lines = output(t, ['dist/examples/cluster.js'], { DATABASE_URL: cluster.url }).trim().split('\n');
   t.deepEqual(lines, [
@@ -110,43 +112,45 @@ test('the receiver of the example takes each event once, also after a restart, a
 
 test.after.always(() => closeBrowser());
 
-test('a person signs in the page of the example, and the receiver of the example gets the event once', async (t) => {
-  const portal = await startProgram(t, { settings: { 'Portal:WebhookAllowPrivate': true } });
-  const shop = await portal.organization('Shop');
-  const folder = folderFor(t);
-  const events = join(folder, 'events.jsonl');
-  const receiver = await serve(t, ['examples/webhook-receiver.mjs', events], { WEBHOOK_SECRET: SECRET });
-  await shop.post(`/api/organizations/${shop.organizationId}/webhooks`, {
-    url: receiver.url,
-    secret: SECRET,
-    events: ['DocumentSigned'],
-  });
-  const contract = join(folder, 'contract.pdf');
-  writeFileSync(contract, SAMPLE.content);
-  const website = await serve(t, ['examples/embedded-signing.mjs', contract], {
-    PORTAL_URL: portal.url,
-    PORTAL_KEY: shop.key,
-  });
-  const site = new URL(website.url).origin;
-  const visited = await visit(t, portal.url, { locale: 'en-US' }, { alsoAsks: [site] });
-  if (visited === undefined) return;
-  const { page } = visited;
-  await page.goto(website.url);
-  const frame = page.frameLocator('#signing iframe');
-  await openSigning(frame);
-  await frame.getByRole('button', { name: 'Sign the document' }).click();
-  await page.getByText('Thank you. You signed the contract.').waitFor();
-  const path = `/api/organizations/${shop.organizationId}/deliveries`;
-  const delivered = await until(async () => {
-    const { items } = await shop.get<{ items: { id: string; status: string; attempts: object[] }[] }>(path);
-    return items.find(({ status }) => status === 'Delivered');
-  });
-  await shop.post(`${path}/${delivered.id}/resend`, {});
-  await until(async () => {
-    const { items } = await shop.get<{ items: { attempts: object[] }[] }>(path);
-    return items[0]?.attempts.length === 2 ? true : undefined;
-  });
-  t.is(receiver.lines.length, 1, 'the event came twice');
-  t.regex(receiver.lines[0] ?? '', /^DocumentSigned /);
-  t.is(readFileSync(events, 'utf8').trim().split('\n').length, 1);
-});
+toolTest(
+  'a person signs in the page of the example, and the receiver of the example gets the event once',
+  async (t) => {
+    const portal = await startProgram(t, { settings: { 'Portal:WebhookAllowPrivate': true } });
+    const shop = await portal.organization('Shop');
+    const folder = folderFor(t);
+    const events = join(folder, 'events.jsonl');
+    const receiver = await serve(t, ['examples/webhook-receiver.mjs', events], { WEBHOOK_SECRET: SECRET });
+    await shop.post(`/api/organizations/${shop.organizationId}/webhooks`, {
+      url: receiver.url,
+      secret: SECRET,
+      events: ['DocumentSigned'],
+    });
+    const contract = join(folder, 'contract.pdf');
+    writeFileSync(contract, SAMPLE.content);
+    const website = await serve(t, ['examples/embedded-signing.mjs', contract], {
+      PORTAL_URL: portal.url,
+      PORTAL_KEY: shop.key,
+    });
+    const site = new URL(website.url).origin;
+    const visited = await visit(t, portal.url, { locale: 'en-US' }, { alsoAsks: [site] });
+    const { page } = visited;
+    await page.goto(website.url);
+    const frame = page.frameLocator('#signing iframe');
+    await openSigning(frame);
+    await frame.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('Thank you. You signed the contract.').waitFor();
+    const path = `/api/organizations/${shop.organizationId}/deliveries`;
+    const delivered = await until(async () => {
+      const { items } = await shop.get<{ items: { id: string; status: string; attempts: object[] }[] }>(path);
+      return items.find(({ status }) => status === 'Delivered');
+    });
+    await shop.post(`${path}/${delivered.id}/resend`, {});
+    await until(async () => {
+      const { items } = await shop.get<{ items: { attempts: object[] }[] }>(path);
+      return items[0]?.attempts.length === 2 ? true : undefined;
+    });
+    t.is(receiver.lines.length, 1, 'the event came twice');
+    t.regex(receiver.lines[0] ?? '', /^DocumentSigned /);
+    t.is(readFileSync(events, 'utf8').trim().split('\n').length, 1);
+  },
+);

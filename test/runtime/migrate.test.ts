@@ -15,6 +15,9 @@ import { migrateStore } from '#runtime/step/migrate.js';
 import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../actors/portal/registry.ts';
 import { smallDisk } from '../service/small-disk.ts';
+import { withTools } from '../verifiers/tool.ts';
+
+const toolTest = withTools(test, 'tmpfs');
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -219,11 +222,10 @@ test('an upgrade keeps the store as it was, a refused downgrade names it, and th
   t.true(existsSync(copy), 'the next upgrade makes one again');
 });
 
-test('an upgrade without room for its copy is refused, and goes on once there is room', async (t) => {
+toolTest('an upgrade without room for its copy is refused, and goes on once there is room', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const disk = smallDisk(t, join(root, 'disk'), 16);
-  if (disk === undefined) return;
   const folder = join(root, 'disk', 'db');
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());
@@ -238,11 +240,10 @@ test('an upgrade without room for its copy is refused, and goes on once there is
   t.like(await store.load({ kind: 'lamp', id: 'a' }), { version: 3 });
 });
 
-test('the copy of a store that has a disk of its own is on that disk', async (t) => {
+toolTest('the copy of a store that has a disk of its own is on that disk', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const folder = join(root, 'volume');
-  if (smallDisk(t, folder, 16) === undefined) return;
   let store = openLmdbStore({ folder });
   t.teardown(() => store.close());
   await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });

@@ -1,11 +1,14 @@
 /** The whole program on disks that fill up, turn read-only and come back. Source: issue "The batch service", Proof. */
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { type Job, Service, temporaryRoot } from './service.ts';
 import { brokenPromises, sha256 } from './signing/evidence.ts';
 import { smallDisk } from './small-disk.ts';
+
+const test = withTools(ava, 'tmpfs');
 
 /** Settings under which a start in Production needs no certificate of its own. */
 const IN_PRODUCTION = { 'Signing:AllowSelfSigned': true };
@@ -84,7 +87,6 @@ for (const [where, left] of [
   test(`a ${where} folder with ${freeSpace} holds the pipeline, which continues once there is space and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 4);
-    if (disk === undefined) return;
     const service = await Service.start(t, { root });
     disk.fill(left);
     const digest = await drop(service, 'large.pdf', samplePdf(2_000_000));
@@ -111,7 +113,6 @@ for (const where of ['processing', 'output'] as const) {
   test(`a read-only ${where} folder holds the pipeline until it is writable, and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 8);
-    if (disk === undefined) return;
     const service = await Service.start(t, { root });
     await disk.readOnly();
     const digest = await drop(service, 'a.pdf', samplePdf(4_000));
@@ -134,7 +135,6 @@ test('an original in a folder that turned read-only stays, its job says why, and
   const root = await temporaryRoot(t);
   const folder = join(root, 'share');
   const disk = smallDisk(t, folder, 4);
-  if (disk === undefined) return;
   const settings = { 'Storage:Inputs:0:Name': 'share', 'Storage:Inputs:0:Path': folder };
   const service = await Service.start(t, { root, settings });
   await service.json('/api/pipeline/pause', { method: 'POST' });
@@ -159,7 +159,6 @@ test('an original in a folder that turned read-only stays, its job says why, and
 test('none of 140 queued jobs fails on a full disk, and all are signed after space is freed', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'output'), 8);
-  if (disk === undefined) return;
   const service = await Service.start(t, { root, settings: { 'Pipeline:MaxConcurrency': 4 } });
   await service.json('/api/pipeline/pause', { method: 'POST' });
   const digests: string[] = [];
@@ -189,7 +188,6 @@ test('none of 140 queued jobs fails on a full disk, and all are signed after spa
 test('a service that stops while the pipeline is held does not wait for space', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'output'), 4);
-  if (disk === undefined) return;
   const service = await Service.start(t, { root });
   disk.fill();
   await drop(service, 'large.pdf', samplePdf(2_000_000));
@@ -204,7 +202,6 @@ for (const [what, outcome] of [
   test(`a ${what} start on a full disk is ${outcome}`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, root, 24);
-    if (disk === undefined) return;
     if (what === 'later') t.is(await (await Service.start(t, { root })).stop(), 0);
     disk.fill();
     const start = Service.start(t, { root });
@@ -228,7 +225,6 @@ for (const [what, outcome] of [
 test('a full error folder delays no job, and receives its files once there is space', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'error'), 4);
-  if (disk === undefined) return;
   const service = await Service.start(t, { root });
   disk.fill();
   const bad = Buffer.concat([Buffer.from('%PDF-1.7 and nothing more'), Buffer.alloc(1_000_000)]);
@@ -258,7 +254,6 @@ for (const what of ['store', 'whole root'] as const) {
     const root = await temporaryRoot(t);
     const place = what === 'store' ? join(root, 'db') : root;
     const disk = smallDisk(t, place, 24);
-    if (disk === undefined) return;
     await mkdir(join(root, 'input'), { recursive: true });
     const service = await Service.start(t, {
       root,

@@ -12,7 +12,10 @@ import { openKeyFolder } from '../../service/key-folder.ts';
 import { keyOnDisk } from '../../service/keys-on-disk.ts';
 import { keyPemOf, pki, type TestSigner } from '../pki/pki.ts';
 import { folderFor } from '../runtime/folder.ts';
+import { withTools } from '../verifiers/tool.ts';
 import { smallDisk } from './small-disk.ts';
+
+const toolTest = withTools(test, 'tmpfs');
 
 const DAY = 86_400_000;
 
@@ -80,10 +83,9 @@ test('readiness says of each changed key file whether the next start could load 
   }
 });
 
-test('keys that a full disk does not take are refused with the remedy', async (t) => {
+toolTest('keys that a full disk does not take are refused with the remedy', async (t) => {
   const disk = join(folderFor(t), 'disk');
   const room = smallDisk(t, disk, 1);
-  if (room === undefined) return;
   const keys = openKeyFolder(join(disk, 'keys'), systemIds);
   const written = {
     made: async () => void (await keys.loadOrCreate('made', () => 'a')),

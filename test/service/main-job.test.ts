@@ -6,9 +6,11 @@ import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { keyPemOf, pki } from '../pki/pki.ts';
 import { NODES, ON_POSTGRES } from '../postgres/test-store.ts';
-import { mutool, opensslCms, pdfsig, qpdf, requireTool, xmlsec1 } from '../verifiers/index.ts';
+import { mutool, opensslCms, pdfsig, qpdf, withTools, xmlsec1 } from '../verifiers/index.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises, sha256 } from './signing/evidence.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'xmlsec1');
 
 /** The settings of somebody who configured nothing, but for the port and the folder. */
 const UNTOUCHED = {
@@ -275,10 +277,9 @@ test.serial(
   },
 );
 
-test.serial(
+toolTest.serial(
   'pdfsig, mutool, qpdf, openssl and xmlsec1 accept the outputs of a service with its own certificate',
   async (t) => {
-    if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'xmlsec1')) return;
     const identities = pki();
     for (const kind of ['rsa-2048', 'p-256'] as const) {
       const root = await temporaryRoot(t);

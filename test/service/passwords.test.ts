@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { validateFile } from '@sealwright/signatures';
-import test from 'ava';
+import ava from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { pki } from '../pki/pki.ts';
-import { requireTool, runTool } from '../verifiers/tool.ts';
+import { runTool, withTools } from '../verifiers/tool.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { localProfile } from './signing/profiles.ts';
+
+const test = withTools(ava, 'qpdf');
 
 const PASSWORD = 'Geheimnis-für-Tests-42';
 
@@ -43,7 +45,6 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
 test.serial(
   'an encrypted PDF is signed with the password of its upload, or of its profile, which no file and no log contains',
   async (t) => {
-    if (!requireTool(t, 'qpdf')) return;
     const root = await temporaryRoot(t);
     const elsewhere = await temporaryRoot(t);
     const content = await encryptedPdf(elsewhere);

@@ -1,10 +1,13 @@
 /** Branding in a real browser: an administrator sets logo, colors, texts of mails and the page after signing. */
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register } from '../../http/portal/account/users.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -36,7 +39,6 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   const program = await startProgram(t);
   await register(program, 'ana@example.org', { administrator: true }, 'Ana');
   const visited = await visit(t, program.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(await mailedLink(program, 'ana@example.org'));
   await page.getByRole('button').last().click();

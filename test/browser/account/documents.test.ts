@@ -6,11 +6,12 @@ import type { Page } from 'playwright-core';
 import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
 import { contract, hiddenLook } from '../../crypto/pades/validation/attack-files.ts';
 import { register, SENDER } from '../../http/portal/account/users.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { visit } from '../browser.ts';
 import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
 
-const test = avaTest as TestFn<AccountPages>;
+const test = withTools(avaTest as TestFn<AccountPages>, 'chromium');
 const DESK = { locale: 'en-US', viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } as const;
 const DAY_MS = 86_400_000;
 
@@ -33,10 +34,9 @@ async function open(
   t: ExecutionContext<AccountPages>,
   path: string,
   options: Parameters<typeof visit>[2] = DESK,
-): Promise<Page | undefined> {
+): Promise<Page> {
   const { program } = t.context;
   const visited = await visit(t, program.url, options);
-  if (visited === undefined) return undefined;
   await signIn(visited.page, program);
   await visited.page.goto(program.url + path);
   await visited.page.locator('main[data-live]').waitFor();
@@ -59,7 +59,6 @@ async function fits(page: Page): Promise<boolean> {
 
 test.serial('an empty list says what will be here, and leads to the first document', async (t) => {
   const page = await open(t, '/account/documents');
-  if (page === undefined) return;
   await page.getByText('Here are the documents that you send.').waitFor();
   await page.locator('main').getByRole('link', { name: 'New document' }).waitFor();
   await assertAccessible(t, page, 'empty list');
@@ -85,7 +84,6 @@ test.serial(
     await make(other, 'Of another organization', [signer('Ana Lima', 'ana@example.org')]);
 
     const page = await open(t, '/account/documents');
-    if (page === undefined) return;
     const names = () => page.locator('#rows td .name').allTextContents();
     const tile = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) });
     t.is((await names()).length, 7, 'nothing of another organization');
@@ -129,7 +127,6 @@ test.serial('twenty documents are reminded with three clicks, each with its resu
     await make(program.acme, `Reminded ${index}`, [signer('Dee Late')]);
   await until(async () => (mailsTo(program, 'dee.late@example.org') >= 20 ? true : undefined));
   const page = await open(t, '/account/documents?q=Reminded');
-  if (page === undefined) return;
   await page.getByRole('checkbox', { name: 'Select all of this page' }).click();
   await page.getByText('20 selected').waitFor();
   await assertAccessible(t, page, 'selection');
@@ -147,7 +144,6 @@ test.serial(
     const one = await make(program.acme, 'Bulk one', [signer('Eve Fast')]);
     const two = await make(program.acme, 'Bulk two', [signer('Eve Fast')]);
     const page = await open(t, '/account/documents?q=Bulk');
-    if (page === undefined) return;
     const select = async () => {
       await page.getByRole('checkbox', { name: 'Select all of this page' }).press('Space');
       await page.getByText('2 selected').waitFor();
@@ -191,7 +187,6 @@ test.serial(
 test.serial('a list shows a change without a reload, also after an answer that failed', async (t) => {
   const { program } = t.context;
   const page = await open(t, '/account/documents?q=Appears');
-  if (page === undefined) return;
   await page.getByText('No document matches').waitFor();
   await page.evaluate('globalThis.isSame = true');
   await make(program.acme, 'Appears later', [signer('Flo New')]);
@@ -227,7 +222,6 @@ test.serial('on a phone each row is a card that is whole, and the first is near 
     signer('Hal Second', undefined, 2),
   ]);
   const page = await open(t, '/account/documents?show=others', PHONE);
-  if (page === undefined) return;
   for (const [width, height] of [
     [390, 844],
     [320, 640],
@@ -250,7 +244,6 @@ test.serial('on a phone each row is a card that is whole, and the first is near 
 test.serial('the list is accessible in each theme, and begins within 320 px on a desk', async (t) => {
   await make(t.context.program.acme, 'Shown in each theme', [signer('Ivy Bright')]);
   const page = await open(t, '/account/documents');
-  if (page === undefined) return;
   const top = await page.evaluate<number>('document.querySelector("#rows tr").getBoundingClientRect().top');
   t.true(top <= 320, `the first row begins at ${top}`);
   await assertAccessibleInThemes(t, page, 'list');
@@ -264,7 +257,6 @@ test.serial(
     const kim = { ...late, user: { ...user, phone: '+351 911 222 333' } };
     const id = await make(program.acme, 'Corrected', [signer('Jo Wrong'), kim]);
     const page = await open(t, `/account/documents/${id}`);
-    if (page === undefined) return;
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Change the address: Jo Wrong' }).press('Enter');
     await dialog.getByLabel('E-mail address').fill('jo at home');
@@ -369,7 +361,6 @@ test.serial(
     const rights = async () =>
       (await acme.get<{ grants: { id: string; right: string }[] }>(path)).grants.map((one) => one.right);
     const page = await open(t, `/account/documents?folder=${id}`, PHONE);
-    if (page === undefined) return;
     const dialog = page.getByRole('dialog', { name: 'Access to Leases' });
     const saved = () => page.locator('#toasts').getByText('The access is saved.').last().waitFor();
     const show = async () => {

@@ -6,11 +6,12 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { FrameLocator, Page, Route } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
 import { type AccountPages, goTo, savedDraft, sharePortal } from './account-pages.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium');
 /** The site that the organization lists. */
 let site: Site;
 sharePortal(test, async (t) => {
@@ -103,7 +104,6 @@ for (const [what, options] of [
         { ...options, reducedMotion: 'reduce' },
         { alsoAsks: [site.origin] },
       );
-      if (visited === undefined) return;
       const { page } = visited;
       const link = await makeLink(program);
       await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
@@ -172,7 +172,6 @@ test.serial(
       { locale: 'pt-BR', viewport: { width: 1280, height: 800 } },
       { alsoAsks: [site.origin] },
     );
-    if (visited === undefined) return;
     const { page } = visited;
     const link = await makeLink(program, { returnUrl: `${site.origin}/?contract=17` });
     await page.goto(link.url);
@@ -238,7 +237,6 @@ test.serial('after a lost answer, sending again reports the documents that were 
   const { program } = t.context;
   site.html = hostPage(program.url);
   const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [site.origin] });
-  if (visited === undefined) return;
   const { page } = visited;
   const link = await makeLink(program);
   await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
@@ -269,7 +267,6 @@ test.serial('an unlisted site cannot frame the editor', async (t) => {
   const unlisted = await openSite(t);
   unlisted.html = hostPage(program.url);
   const visited = await visit(t, program.url, {}, { alsoAsks: [unlisted.origin], refusedFrames: true });
-  if (visited === undefined) return;
   const { page } = visited;
   const link = await makeLink(program);
   await page.goto(`${unlisted.origin}/#${encodeURIComponent(link.embedUrl)}`);
@@ -288,7 +285,6 @@ test.serial(
     t.true(example.includes('http://127.0.0.1:8090/widget.js'));
     site.html = example.replace('http://127.0.0.1:8090', program.url);
     const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [site.origin] });
-    if (visited === undefined) return;
     const { page } = visited;
     const { embedUrl } = await makeLink(program);
     await page.goto(`${site.origin}/#${encodeURIComponent(embedUrl)}`);

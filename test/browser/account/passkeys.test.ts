@@ -4,11 +4,12 @@ import type { CDPSession, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { freePort } from '../../commands/free-port.ts';
 import { ADMINISTRATOR, mailedLink, register, UserBrowser } from '../../http/portal/account/users.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
 import { type AccountPages, ownOrganization, PHONE, sharePortal } from './account-pages.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium');
 /** The public address has a name, which passkeys need. */
 let origin = '';
 sharePortal(test, async (t) => {
@@ -93,7 +94,6 @@ test.serial('a user adds a passkey, and signs in with it after the link and with
   const { program } = t.context;
   await register(program, 'ana@example.org');
   const visited = await visit(t, origin, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   const own = await authenticator(page);
   await followLink(page, program, 'ana@example.org');
@@ -173,7 +173,6 @@ test.serial(
     await register(program, 'ben@example.org');
     const visited = await visit(t, origin, { locale: 'en-US' });
     const other = await visit(t, origin, { locale: 'en-US' });
-    if (visited === undefined || other === undefined) return;
     const { page } = visited;
     const own = await authenticator(page);
     await followLink(page, program, 'boss@example.org');

@@ -2,11 +2,12 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { clausePdf } from '../../crypto/pdf/build.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { OUT_OF_REACH, openSigning, visit } from '../browser.ts';
 import { type AccountPages, goTo, PHONE, savedDraft, shareAccountPages, signIn } from './account-pages.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium');
 shareAccountPages(test, 'أحمد Ana', ({ acme }) => acme.post('/api/folders', { name: 'Sales' }));
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
 const HEBREW = 'חוזה שכירות (2030)';
@@ -57,7 +58,6 @@ async function middleOf(locator: Locator): Promise<{ readonly x: number; readonl
 test.serial('a group of approvers is created by keyboard, and missing data is named', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   await signIn(page, program);
   await page.goto(`${program.url}/account/documents/new`);
@@ -147,7 +147,6 @@ test.serial('a group of approvers is created by keyboard, and missing data is na
 test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  if (visited === undefined) return;
   const { page } = visited;
   await signIn(page, program);
   await program.acme
@@ -191,7 +190,6 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
 test.serial('a pasted list fills a group up to its limit, and the rest is announced', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await signIn(page, program);
   await page.goto(`${program.url}/account/documents/new`);
@@ -221,7 +219,6 @@ test.serial('on a phone a button opens the navigation, by keyboard and without a
   const { program } = t.context;
   for (const javaScriptEnabled of [true, false]) {
     const visited = await visit(t, program.url, { ...PHONE, javaScriptEnabled });
-    if (visited === undefined) return;
     const { page } = visited;
     await signIn(page, program);
     await page.goto(`${program.url}/organization`);
@@ -252,7 +249,6 @@ test.serial(
   async (t) => {
     const { program } = t.context;
     const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 800 } });
-    if (visited === undefined) return;
     const { page } = visited;
     await signIn(page, program);
     for (const culture of ['en', 'pt', 'es']) {
@@ -274,7 +270,6 @@ test.serial(
 test.serial('a touch places a field, moves it, and draws the signature', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await signIn(page, program);
   await page.goto(`${program.url}/account/documents/new`);
@@ -359,7 +354,6 @@ test.serial('a touch places a field, moves it, and draws the signature', async (
 test.serial('a tap removes a field, and the saved draft no longer has it', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, PHONE);
-  if (visited === undefined) return;
   const { page } = visited;
   await signIn(page, program);
   await page.goto(`${program.url}/account/documents/new`);
@@ -398,7 +392,6 @@ test.serial('the filters of the documents are folded, also without a script', as
   await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
   for (const javaScriptEnabled of [true, false]) {
     const visited = await visit(t, program.url, { ...PHONE, javaScriptEnabled });
-    if (visited === undefined) return;
     const { page } = visited;
     await signIn(page, program);
     await page.goto(`${program.url}/account/documents`);

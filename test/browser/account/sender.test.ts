@@ -4,11 +4,14 @@ import type { Locator, Page, Route } from 'playwright-core';
 import { until } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { openMenu, visit } from '../browser.ts';
 import { type AccountPages, goTo, ownOrganization, savedDraft, sharePortal } from './account-pages.ts';
 
 const test = anyTest as TestFn<AccountPages>;
+
+const toolTest = withTools(test, 'chromium');
 sharePortal(test);
 
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
@@ -44,13 +47,12 @@ for (const [what, options] of [
     { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },
   ],
 ] as const) {
-  test.serial(
+  toolTest.serial(
     `a sender composes a document with fields, saves it as a draft, sends it and follows it (${what})`,
     async (t) => {
       const email = `${what.replace(' ', '-')}@example.org`;
       const program = await ownOrganization(t.context, email);
       const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
-      if (visited === undefined) return;
       const { page } = visited;
       await page.goto(await mailedLink(program, email));
       await page.getByRole('button', { name: /Sign in/ }).click();
@@ -200,10 +202,9 @@ for (const [what, options] of [
   );
 }
 
-test.serial('a document is not made twice after a lost answer', async (t) => {
+toolTest.serial('a document is not made twice after a lost answer', async (t) => {
   const program = await ownOrganization(t.context, 'lost@example.org');
   const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(await mailedLink(program, 'lost@example.org'));
   await page.locator('form button[type="submit"]').first().click();
@@ -242,10 +243,9 @@ test.serial('a document is not made twice after a lost answer', async (t) => {
   t.regex(page.url(), /\/account\/documents\/[-0-9a-f]{36}/);
 });
 
-test.serial('a field is dragged from its button onto a page', async (t) => {
+toolTest.serial('a field is dragged from its button onto a page', async (t) => {
   const program = await ownOrganization(t.context, 'drag@example.org');
   const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 1280, height: 1000 } });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(await mailedLink(program, 'drag@example.org'));
   await page.locator('form button[type="submit"]').first().click();

@@ -9,12 +9,12 @@ import { freePort } from '../../commands/free-port.ts';
 import { startProvider } from '../../http/sign-on/oidc-server.ts';
 import { samlKey } from '../../http/sign-on/saml-server.ts';
 import { temporaryRoot } from '../../service/service.ts';
-import { requireTool } from '../../verifiers/tool.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';
 import { type AccountPages, sharePortal } from './account-pages.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium', 'php');
 const ENTITY = 'urn:sealwright:company';
 let provider: Awaited<ReturnType<typeof startProvider>>;
 /** Of the SAML provider. */
@@ -106,7 +106,6 @@ test.serial('a person signs in at the provider of the address, and out there, to
     groups: ['signers'],
   };
   const visited = await visit(t, url, { locale: 'en-US' }, { alsoAsks: [provider.issuer] });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${url}/sign-in`);
   await assertAccessible(t, page, 'sign-in');
@@ -138,13 +137,11 @@ test.serial('a person signs in at the provider of the address, and out there, to
 });
 
 test.serial('a person signs in at a SAML provider of another site', async (t) => {
-  if (!requireTool(t, 'php')) return;
   const { url } = t.context.program;
   const folder = join(root, 'provider');
   const { base, metadata } = await startSamlProvider(t, folder, `${url}/sign-in/school/acs`);
   await writeFile(join(root, 'provider.xml'), metadata);
   const visited = await visit(t, url, { locale: 'en-US' }, { alsoAsks: [base] });
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${url}/sign-in`);
   await page.getByLabel('E-mail address').fill('ana@school.test');

@@ -4,11 +4,12 @@ import type { Page } from 'playwright-core';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { mailedLink } from '../../http/portal/account/users.ts';
 import { reached } from '../../project/waiting.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { openMenu, visit } from '../browser.ts';
 import { type AccountPages, goTo, ownOrganization, sharePortal } from './account-pages.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium');
 sharePortal(test);
 
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
@@ -44,7 +45,6 @@ for (const [what, options] of [
       const email = `${what.replace(' ', '-')}@example.org`;
       const program = await ownOrganization(t.context, email);
       const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
-      if (visited === undefined) return;
       const { page } = visited;
       await page.goto(await mailedLink(program, email));
       await page.getByRole('button', { name: /Sign in/ }).click();
@@ -146,7 +146,6 @@ test.serial(
       },
     });
     const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 390, height: 844 } });
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(await mailedLink(program, 'twice@example.org'));
     await page.locator('form button[type="submit"]').first().click();

@@ -12,7 +12,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { freePort } from '../../commands/free-port.ts';
 import { reached } from '../../project/waiting.ts';
-import { requireTool } from '../../verifiers/tool.ts';
 
 export type EngineName = 'firefox' | 'webkit';
 
@@ -53,9 +52,8 @@ export async function closeEngines(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }
 
-function hasEngine(t: ExecutionContext, name: EngineName): boolean {
-  return name === 'firefox' ? requireTool(t, 'firefox-esr') : requireTool(t, 'WebKitWebDriver', 'Xvfb');
-}
+/** Tools of the tests of an engine. */
+export const ENGINE_TOOLS = { firefox: ['firefox-esr'], webkit: ['WebKitWebDriver', 'Xvfb'] } as const;
 
 /** Pause between two questions, which cost the browser time. */
 const pause = () => sleep(25);
@@ -69,22 +67,13 @@ export class Engine {
     this.#send = send;
   }
 
-  /** Undefined without the browser: the test should return. It ends with the test. */
-  static async start(
-    t: ExecutionContext,
-    name: EngineName,
-    options?: EngineOptions,
-  ): Promise<Engine | undefined> {
-    return hasEngine(t, name) ? Engine.#launch(t, name, options) : undefined;
+  /** It ends with the test. */
+  static async start(t: ExecutionContext, name: EngineName, options?: EngineOptions): Promise<Engine> {
+    return Engine.#launch(t, name, options);
   }
 
   /** The same program for all tests of a file, which `closeEngines` ends. @param options of the first call */
-  static async shared(
-    t: ExecutionContext,
-    name: EngineName,
-    options?: EngineOptions,
-  ): Promise<Engine | undefined> {
-    if (!hasEngine(t, name)) return undefined;
+  static async shared(name: EngineName, options?: EngineOptions): Promise<Engine> {
     const engine =
       running.get(name) ?? (await Engine.#launch({ teardown: (end) => void ends.push(end) }, name, options));
     running.set(name, engine);

@@ -6,8 +6,9 @@ import { startProgram } from '../../actors/portal/service.ts';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { ADMINISTRATOR, mailedLink } from '../../http/portal/account/users.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { type AccountPages, ownOrganization, sharePortal } from '../account/account-pages.ts';
-import { closeEngines, Engine } from './engine.ts';
+import { closeEngines, ENGINE_TOOLS, Engine } from './engine.ts';
 import { type Front, startFront } from './front.ts';
 
 const test = anyTest as TestFn<AccountPages>;
@@ -25,11 +26,11 @@ const SAVED = `document.querySelector('#saved[data-state="saved"]') !== null`;
 const EXPECTED = ['Bruno Dias', 'bruno@example.org'];
 
 for (const name of ['firefox', 'webkit'] as const) {
-  test.serial(`a sender composes a document in ${name}, comes back to it and sends it`, async (t) => {
+  const engineTest = withTools(test, ...ENGINE_TOOLS[name]);
+  engineTest.serial(`a sender composes a document in ${name}, comes back to it and sends it`, async (t) => {
     const email = `ana@${name}.example`;
     const program = await ownOrganization(t.context, email, ADMINISTRATOR, 'Ana');
-    const engine = await Engine.shared(t, name, { proxy: front.address });
-    if (engine === undefined) return;
+    const engine = await Engine.shared(name, { proxy: front.address });
     const file = freshPath('lease.pdf');
     await writeFile(file, clausePdf(2));
     await engine.open(await mailedLink(program, email));
@@ -87,13 +88,12 @@ for (const name of ['firefox', 'webkit'] as const) {
     }
   });
 
-  test.serial(
+  engineTest.serial(
     `forms over plain http to a host name work in ${name}, which sends no Sec-Fetch-Site`,
     async (t) => {
       const email = `eva@${name}.example`;
       const program = await ownOrganization(t.context, email, ADMINISTRATOR, 'Eva');
-      const engine = await Engine.shared(t, name, { proxy: front.address });
-      if (engine === undefined) return;
+      const engine = await Engine.shared(name, { proxy: front.address });
       const { pathname, search } = new URL(await mailedLink(program, email));
       await engine.open('http://portal.test/sign-in');
       await engine.type('input[name="email"]', email);

@@ -1,17 +1,19 @@
 /** The signing page in Firefox and WebKit. */
 import { readFile, writeFile } from 'node:fs/promises';
-import test from 'ava';
+import ava from 'ava';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { requireTool, runTool } from '../../verifiers/tool.ts';
+import { runTool, withTools } from '../../verifiers/tool.ts';
 import { CODE, startPagesServer } from '../pages-server.ts';
 import { openHost } from '../portal/embedding-host.ts';
-import { closeEngines, Engine, type PointerStep } from './engine.ts';
+import { closeEngines, ENGINE_TOOLS, Engine, type PointerStep } from './engine.ts';
 import { startFront } from './front.ts';
 
-test.after.always(() => closeEngines());
+ava.after.always(() => closeEngines());
 
 const ENGINES = ['firefox', 'webkit'] as const;
+
+const firefoxTest = withTools(ava, ...ENGINE_TOOLS.firefox);
 
 const place = (topLeftY: number) => ({ topLeftX: 60, topLeftY, width: 200, height: 30, pageNumber: 1 });
 const FIELDS = ['City', 'Street'].map((label, index) => ({
@@ -53,6 +55,7 @@ async function strokeOn(engine: Engine, selector: string, at: number): Promise<r
 const STROKES = `JSON.parse(sessionStorage.getItem(Object.keys(sessionStorage).find((name) => name.startsWith('drawing'))))`;
 
 for (const name of ENGINES) {
+  const test = withTools(ava, ...ENGINE_TOOLS[name]);
   test.serial(`a participant fills in the fields, draws a signature and signs in ${name}`, async (t) => {
     const site = await startPagesServer(t, {
       action: {
@@ -61,8 +64,7 @@ for (const name of ENGINES) {
         marks: [{ ...place(500), height: 60, fontSize: null, type: 'SignatureVisualRepresentation' }],
       },
     });
-    const engine = await Engine.shared(t, name);
-    if (engine === undefined) return;
+    const engine = await Engine.shared(name);
     const front = await startFront(t, site.url);
     front.withheld = 'email-authentication-code';
     await engine.open(`${front.url}${site.signPath}`);
@@ -142,8 +144,7 @@ for (const name of ENGINES) {
 
   test.serial(`a page of ${name} that was kept for Back shows what has become of the document`, async (t) => {
     const site = await startPagesServer(t);
-    const engine = await Engine.shared(t, name);
-    if (engine === undefined) return;
+    const engine = await Engine.shared(name);
     const url = `${site.url}${site.signPath}`;
     await engine.open(url);
     await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
@@ -171,8 +172,7 @@ for (const name of ENGINES) {
       for (const type of ['ready', 'documentSigned', 'signed', 'error', 'closed']) widget.on(type, note);
       widget.render(embedUrl, 'place');`,
     );
-    const engine = await Engine.shared(t, name);
-    if (engine === undefined) return;
+    const engine = await Engine.shared(name);
     const heard = `[...document.querySelectorAll('#heard li')].map((one) => JSON.parse(one.textContent).type)`;
     await engine.open(host);
     await engine.until(`${heard}.length > 0`);
@@ -194,8 +194,7 @@ for (const name of ENGINES) {
 
   test.serial(`a part of the page that ${name} does not get is named`, async (t) => {
     const site = await startPagesServer(t);
-    const engine = await Engine.shared(t, name);
-    if (engine === undefined) return;
+    const engine = await Engine.shared(name);
     const front = await startFront(t, site.url);
     for (const [part, said] of [
       ['pdf.worker.min.mjs', 'The document could not be shown. Download it to read it.'],
@@ -242,40 +241,44 @@ async function inkOf(
   })()`);
 }
 
-test.serial('where Firefox protects its user, letters are readable and no noise is sealed', async (t) => {
-  const site = await startPagesServer(t, { file: clausePdf(1) });
-  const plain = await Engine.shared(t, 'firefox');
-  const safe = await Engine.start(t, 'firefox', {
-    preferences: { 'privacy.resistFingerprinting': true, 'gfx.downloadable_fonts.enabled': false },
-  });
-  if (plain === undefined || safe === undefined) return;
-  const pictures: Buffer[] = [];
-  for (const engine of [plain, safe]) {
-    await engine.open(`${site.url}${site.signPath}`);
-    await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
-    pictures.push(await engine.picture('.page canvas'));
-  }
-  await safe.press('#guide-next');
-  await safe.shows('This browser changes pictures that a page makes');
-  t.true(await safe.value(`document.querySelector('#tab-drawn').disabled`));
-  await safe.press('#electronic button[type="submit"]');
-  await safe.shows('You signed the document.');
-  t.is(site.done.at(-1)?.what, 'electronic');
-  t.is(site.done.at(-1)?.given['image'], undefined);
+firefoxTest.serial(
+  'where Firefox protects its user, letters are readable and no noise is sealed',
+  async (t) => {
+    const site = await startPagesServer(t, { file: clausePdf(1) });
+    const plain = await Engine.shared('firefox');
+    const safe = await Engine.start(t, 'firefox', {
+      preferences: { 'privacy.resistFingerprinting': true, 'gfx.downloadable_fonts.enabled': false },
+    });
+    const pictures: Buffer[] = [];
+    for (const engine of [plain, safe]) {
+      await engine.open(`${site.url}${site.signPath}`);
+      await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
+      pictures.push(await engine.picture('.page canvas'));
+    }
+    await safe.press('#guide-next');
+    await safe.shows('This browser changes pictures that a page makes');
+    t.true(await safe.value(`document.querySelector('#tab-drawn').disabled`));
+    await safe.press('#electronic button[type="submit"]');
+    await safe.shows('You signed the document.');
+    t.is(site.done.at(-1)?.what, 'electronic');
+    t.is(site.done.at(-1)?.given['image'], undefined);
 
-  const usual = await inkOf(plain, pictures[0] ?? Buffer.alloc(0));
-  const protectedOne = await inkOf(plain, pictures[1] ?? Buffer.alloc(0));
-  t.log(usual, protectedOne);
-  t.true(usual.dark > 20, 'nothing is drawn');
-  t.true(Math.abs(protectedOne.rows - usual.rows) <= 2);
-  t.true(Math.abs(protectedOne.dark - usual.dark) < usual.dark * 0.3);
-});
+    const usual = await inkOf(plain, pictures[0] ?? Buffer.alloc(0));
+    const protectedOne = await inkOf(plain, pictures[1] ?? Buffer.alloc(0));
+    t.log(usual, protectedOne);
+    t.true(usual.dark > 20, 'nothing is drawn');
+    t.true(Math.abs(protectedOne.rows - usual.rows) <= 2);
+    t.true(Math.abs(protectedOne.dark - usual.dark) < usual.dark * 0.3);
+  },
+);
 
-test.serial('the own print command of Firefox leaves no sheet without a word', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'pdftoppm')) return;
+withTools(
+  firefoxTest.serial,
+  'pdftotext',
+  'pdftoppm',
+)('the own print command of Firefox leaves no sheet without a word', async (t) => {
   const site = await startPagesServer(t, { file: clausePdf(6) });
-  const engine = await Engine.shared(t, 'firefox');
-  if (engine === undefined) return;
+  const engine = await Engine.shared('firefox');
   await engine.open(`${site.url}${site.signPath}`);
   await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
   const path = freshPath('printed.pdf');

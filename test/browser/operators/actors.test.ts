@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createRuntime, defineActor, Retryable, systemClock, systemIds } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { assign, setup as setupMachine } from 'xstate';
 import { InspectionService } from '../../../actors/batch/inspection.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
@@ -14,8 +14,11 @@ import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { anyEffect, handlersByName } from '../../runtime/any-effect.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, logIn, toast, visit } from '../browser.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -115,7 +118,6 @@ async function startDoors(t: ExecutionContext): Promise<Doors> {
 test.serial('actors are listed by failing work, by supervision that gave up, and oldest first', async (t) => {
   const { url } = await startDoors(t);
   const visited = await visit(t, url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${url}/actors`, KEY);
   await page
@@ -152,7 +154,6 @@ test.serial(
   async (t) => {
     const { url } = await startDoors(t);
     const visited = await visit(t, url);
-    if (visited === undefined) return;
     const { page } = visited;
     await logIn(page, `${url}/actors/door/stuck`, KEY);
     const pending = page.getByRole('region', { name: 'Pending' });
@@ -176,7 +177,6 @@ test.serial(
 test.serial('the time left until a deadline decreases on the page without a refresh', async (t) => {
   const { url } = await startDoors(t);
   const visited = await visit(t, url);
-  if (visited === undefined) return;
   const { page } = visited;
   // No change arrives: only the page's own clock goes on.
   await page.route('**/api/changes*', () => {});
@@ -196,7 +196,6 @@ test.serial('the time left until a deadline decreases on the page without a refr
 test.serial('the command that is copied prints the actor', async (t) => {
   const { url } = await startDoors(t);
   const visited = await visit(t, url, { permissions: ['clipboard-read', 'clipboard-write'] });
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${url}/actors/door/front`, KEY);
   await page.getByText(/^deadline .* in \d+ minutes$/).waitFor();
@@ -211,7 +210,6 @@ test.serial('the command that is copied prints the actor', async (t) => {
 test.serial('an actor that was given up goes on after a reason, which is recorded', async (t) => {
   const { url, events } = await startDoors(t);
   const visited = await visit(t, url);
-  if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${url}/actors/door/given-up`, KEY);
   await page.getByText('given up: The hinge broke.').waitFor();

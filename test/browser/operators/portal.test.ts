@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import anyTest, { type TestFn } from 'ava';
 import { startProgram, until } from '../../actors/portal/service.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { type AccountPages, sharePortal } from '../account/account-pages.ts';
 import { assertAccessible } from '../axe.ts';
 import { logIn, toast, visit } from '../browser.ts';
 
-const test = anyTest as TestFn<AccountPages>;
+const test = withTools(anyTest as TestFn<AccountPages>, 'chromium');
 sharePortal(test, (t) => startProgram(t, { settings: { 'Dashboard:PollIntervalSeconds': 1 } }));
 
 test.serial(
@@ -16,7 +17,6 @@ test.serial(
     const { program } = t.context;
     const { service, acme } = program;
     const visited = await visit(t, service.url, { viewport: { width: 390, height: 844 } });
-    if (visited === undefined) return;
     const { page } = visited;
     let received = 0;
     const server = createServer((request, response) => {
@@ -105,7 +105,6 @@ test.serial(
     const { program } = t.context;
     const { service, administrator } = program;
     const visited = await visit(t, service.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     const shop = await program.organization('Shop');
     const path = `/api/admin/organizations/${shop.organizationId}/applications`;

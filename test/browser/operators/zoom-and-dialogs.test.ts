@@ -1,10 +1,11 @@
 /** The operator pages at 200 % zoom, with open dialogs, and the pages beside them: login and validation. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible, assertColours } from '../axe.ts';
 import { logIn, OUT_OF_REACH, type SharedService, shareService, toast, visit } from '../browser.ts';
 
-const test = anyTest as TestFn<SharedService>;
+const test = withTools(anyTest as TestFn<SharedService>, 'chromium');
 let jobId = '';
 shareService(test, { 'Portal:Enabled': true }, async (service) => {
   ({ jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(80)}.pdf`, 'this is no PDF'));
@@ -43,7 +44,6 @@ async function focused(page: Page): Promise<string> {
 test.serial('each operator page fits at 200 % zoom, and nothing is cut off', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url, ZOOMED);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${service.url}/login`);
   await assertWhole(t, page, '/login');
@@ -81,7 +81,6 @@ test.serial('the login page and the validation page are accessible in each state
     { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
   ] as const) {
     const visited = await visit(t, service.url, { ...options, locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     const size = `${options.viewport.width} px`;
     await page.goto(`${service.url}/validate`);
@@ -109,7 +108,6 @@ test.serial('the login page and the validation page are accessible in each state
 test.serial('each dialog is accessible while it is open, and fits at 200 % zoom', async (t) => {
   const { service } = t.context;
   const visited = await visit(t, service.url, ZOOMED);
-  if (visited === undefined) return;
   const { page } = visited;
   t.teardown(() => service.fetch('/api/pipeline/resume', { method: 'POST' }).then(() => undefined));
   const back = () => page.getByRole('dialog').getByRole('button', { name: 'Back' }).press('Enter');
@@ -164,7 +162,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url, { locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await logIn(page, `${service.url}/failures`, await service.key());
     const retry = page.getByRole('button', { name: 'Retry all of them' });
@@ -196,7 +193,6 @@ test.serial(
   async (t) => {
     const { service } = t.context;
     const visited = await visit(t, service.url, { viewport: { width: 390, height: 844 }, locale: 'en-US' });
-    if (visited === undefined) return;
     const { page } = visited;
     await logIn(page, service.url, await service.key());
     for (const [path, filtered] of [

@@ -2,12 +2,12 @@
 import anyTest, { type TestFn } from 'ava';
 import { classicPdf, clausePdf, documentObjects, stream } from '../../crypto/pdf/build.ts';
 import { pki } from '../../pki/pki.ts';
-import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { pdfsig, runTool, withTools } from '../../verifiers/index.ts';
 import { assertAccessible } from '../axe.ts';
 import { openSigning, visit } from '../browser.ts';
 import { type SharedPortal, sharePortalProgram } from '../portal-program.ts';
 
-const test = anyTest as TestFn<SharedPortal>;
+const test = withTools(anyTest as TestFn<SharedPortal>, 'pdftotext', 'chromium');
 sharePortalProgram(test);
 
 const place = (topLeftY: number) => ({ topLeftX: 40, topLeftY, width: 140, height: 18, pageNumber: 1 });
@@ -31,10 +31,8 @@ for (const [device, viewport] of [
   ['phone', { width: 360, height: 740 }],
 ] as const) {
   test.serial(`fields are shown, checked and filled in by keyboard on a ${device}`, async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
     const { portal } = t.context;
     const visited = await visit(t, portal.url, { locale: 'en-US', viewport });
-    if (visited === undefined) return;
     const { page } = visited;
     const user = { name: 'Ana Souza', email: 'ana@example.test' };
     const id = await portal.create(clausePdf(1), [
@@ -105,10 +103,8 @@ for (const [device, viewport] of [
   ['phone', { width: 360, height: 740 }],
 ] as const) {
   test.serial(`a participant attaches a file by keyboard on a ${device}`, async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
     const { portal } = t.context;
     const visited = await visit(t, portal.url, { locale: 'en-US', viewport });
-    if (visited === undefined) return;
     const { page } = visited;
     const user = { name: 'Ana Souza', email: 'ana@example.test' };
     const fields = [
@@ -179,7 +175,6 @@ for (const [device, viewport] of [
 test.serial('the page covers a tag in white until the file has a signature', async (t) => {
   const { portal } = t.context;
   const visited = await visit(t, portal.url, { locale: 'en-US' });
-  if (visited === undefined) return;
   const { page } = visited;
   const objects = documentObjects();
   objects.set(11, stream('', 'BT /F1 12 Tf 1 0 0 1 20 150 Tm ({{text:Ana:city}}) Tj ET'));
@@ -225,7 +220,6 @@ test.serial('a participant signs in Spanish: code, fields, signature, signed doc
     viewport: { width: 390, height: 844 },
     isMobile: true,
   });
-  if (visited === undefined) return;
   const { page } = visited;
   const id = await portal.create(
     clausePdf(2),

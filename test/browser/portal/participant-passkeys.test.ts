@@ -3,15 +3,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { FrameLocator, Page } from 'playwright-core';
 import { partsOf } from '../../actors/portal/mail/relay.ts';
 import { type Client, type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
 import { freePort } from '../../commands/free-port.ts';
 import { temporaryRoot } from '../../service/service.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { PHONE } from '../account/account-pages.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, openSigning, visit } from '../browser.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -106,7 +109,6 @@ test.serial(
       });
     const first = await start();
     const visited = await visit(t, origin, PHONE);
-    if (visited === undefined) return;
     const { page } = visited;
     const cdp = await page.context().newCDPSession(page);
     await cdp.send('WebAuthn.enable');
@@ -208,7 +210,6 @@ test.serial(
     const before = codes(again).length;
     const hosts = [await hostOf(t, embedUrl, ''), await hostOf(t, embedUrl, 'publickey-credentials-get')];
     const around = await visit(t, origin, { locale: 'en-US' }, { alsoAsks: hosts });
-    if (around === undefined) return;
     await around.page.goto(hosts[0] ?? '');
     const frame = around.page.frameLocator('iframe');
     await openSigning(frame);

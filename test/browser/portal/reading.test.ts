@@ -1,8 +1,11 @@
 /** Nobody signs what was not shown: blocked, failing and slow content. Source: docs/decisions/0320-signed-as-read.md. */
-import test from 'ava';
+import ava from 'ava';
 import type { Route } from 'playwright-core';
+import { withTools } from '../../verifiers/tool.ts';
 import { closeBrowser, openSigning, openUnread, visit } from '../browser.ts';
 import { startPagesServer } from '../pages-server.ts';
+
+const test = withTools(ava, 'chromium');
 
 test.after.always(() => closeBrowser());
 
@@ -34,7 +37,6 @@ for (const [what, failing, shape] of [
     async (t) => {
       const site = await startPagesServer(t);
       const visited = await visit(t, site.url, shape);
-      if (visited === undefined) return;
       const { page } = visited;
       await page.route(CONTENT, failing);
       await page.addInitScript(SLOW_WORKER);
@@ -69,7 +71,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t);
     const visited = await visit(t, site.url, PHONE);
-    if (visited === undefined) return;
     const { page } = visited;
     const held: Route[] = [];
     let isHeld = true;
@@ -102,7 +103,6 @@ test.serial(
 test.serial('an approval after all pages were seen says so', async (t) => {
   const site = await startPagesServer(t, { action: { type: 'Approver' } });
   const visited = await visit(t, site.url, DESK);
-  if (visited === undefined) return;
   const { page } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   for (const number of [1, 2, 3]) {
@@ -125,7 +125,6 @@ test.serial(
   async (t) => {
     const site = await startPagesServer(t, { document: { requireReading: true } });
     const visited = await visit(t, site.url, PHONE);
-    if (visited === undefined) return;
     const { page } = visited;
     await page.goto(`${site.url}${site.signPath}`);
     await page.locator('.page[data-drawn]').first().waitFor();

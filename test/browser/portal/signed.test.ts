@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import anyTest, { type TestFn } from 'ava';
 import { clausePdf } from '../../crypto/pdf/build.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { openSigning, visit } from '../browser.ts';
 import { type SharedPortal, sharePortalProgram } from '../portal-program.ts';
 
-const test = anyTest as TestFn<SharedPortal>;
+const test = withTools(anyTest as TestFn<SharedPortal>, 'chromium');
 sharePortalProgram(test);
 
 /** Addresses of a participant and of an observer that no other test uses. */
@@ -51,7 +52,6 @@ for (const [what, options, words] of [
     async (t) => {
       const { portal } = t.context;
       const visited = await visit(t, portal.url, { ...options, reducedMotion: 'reduce' });
-      if (visited === undefined) return;
       const { page } = visited;
       const user = { name: 'Ana Souza', email: 'ana@example.test' };
       const id = await portal.create(clausePdf(2), [
@@ -107,7 +107,6 @@ for (const [what, options] of DEVICES) {
       const { portal } = t.context;
       const [ana, ola] = mailboxes(`seen-${what}`);
       const visited = await visit(t, portal.url, { ...options, reducedMotion: 'reduce' });
-      if (visited === undefined) return;
       const { page } = visited;
       const user = { name: 'Ana Souza', email: ana };
       const id = await portal.create(clausePdf(2), [{ user, allowElectronicSignature: true }], {
@@ -144,7 +143,6 @@ for (const [what, options] of DEVICES)
       const { portal } = t.context;
       const [ana, ola] = mailboxes(`again-${what}`);
       const visited = await visit(t, portal.url, { ...options, reducedMotion: 'reduce' });
-      if (visited === undefined) return;
       const { page } = visited;
       const user = { name: 'Ana Souza', email: ana };
       const id = await portal.create(clausePdf(2), [{ user, allowElectronicSignature: true }], {
@@ -242,7 +240,6 @@ for (const [what, type, options, background] of [
         { ...options, reducedMotion: 'reduce' },
         { alsoAsks: [origin] },
       );
-      if (visited === undefined) return;
       const { page } = visited;
       const user = { name: 'Ana Souza', email: 'ana@example.test' };
       const id = await portal.create(clausePdf(2), [{ user, allowElectronicSignature: true }]);

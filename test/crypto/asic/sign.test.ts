@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import test from 'ava';
 import { addAsicSignature } from '#crypto/asic/add-signature.js';
 import { signAsic } from '#crypto/asic/sign.js';
-import { opensslCms, requireTool, runTool, xmlsec1 } from '../../verifiers/index.ts';
+import { opensslCms, runTool, withTools, xmlsec1 } from '../../verifiers/index.ts';
 import { codeOf } from '../cades/cades-harness.ts';
 import {
   at,
@@ -22,6 +22,8 @@ import {
   verdict,
   writeInto,
 } from './container-harness.ts';
+
+const toolTest = withTools(test, 'unzip', 'python3', 'openssl', 'xmlsec1');
 
 const FORMS = [
   ['S', 'Cades'],
@@ -49,78 +51,88 @@ for (const [kind, format] of FORMS) {
     }
   });
 
-  test(`ASiC-${kind} with ${format}: other programs read the media type first and stored, and every file unchanged`, async (t) => {
-    if (!requireTool(t, 'unzip', 'python3')) return;
-    const path = await made(kind, format, { comment: true });
-    const listed = await runTool('unzip', ['-Z1', path]);
-    t.is(listed.stdout.split('\n')[0], 'mimetype');
-    const [first] = (await runTool('unzip', ['-v', path])).stdout
-      .split('\n')
-      .filter((line) => / mimetype$/.test(line));
-    t.regex(first ?? '', /Stored/);
-    t.is((await runTool('unzip', ['-t', path])).exit, 0);
-    const bytes = readFileSync(path);
-    t.is(bytes.readUInt16LE(28), 0, 'no extra field');
-    t.is(bytes.toString('latin1', 30, 38 + MIME[kind].length), `mimetype${MIME[kind]}`);
-    t.true(bytes.toString('latin1').endsWith(`mimetype=${MIME[kind]}`));
-    const root = await extracted(path);
-    if (kind === 'S') t.deepEqual(readFileSync(at(root, 'report.txt')), REPORT);
-    else t.deepEqual(readFileSync(at(root, 'bestellungen', 'größe.xml')), ORDER);
-    const script =
-      'import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); print(z.testzip(), z.infolist()[0].filename, z.infolist()[0].compress_type, z.infolist()[0].header_offset)';
-    t.is((await runTool('python3', ['-c', script, path])).stdout.trim(), 'None mimetype 0 0');
-  });
+  toolTest(
+    `ASiC-${kind} with ${format}: other programs read the media type first and stored, and every file unchanged`,
+    async (t) => {
+      const path = await made(kind, format, { comment: true });
+      const listed = await runTool('unzip', ['-Z1', path]);
+      t.is(listed.stdout.split('\n')[0], 'mimetype');
+      const [first] = (await runTool('unzip', ['-v', path])).stdout
+        .split('\n')
+        .filter((line) => / mimetype$/.test(line));
+      t.regex(first ?? '', /Stored/);
+      t.is((await runTool('unzip', ['-t', path])).exit, 0);
+      const bytes = readFileSync(path);
+      t.is(bytes.readUInt16LE(28), 0, 'no extra field');
+      t.is(bytes.toString('latin1', 30, 38 + MIME[kind].length), `mimetype${MIME[kind]}`);
+      t.true(bytes.toString('latin1').endsWith(`mimetype=${MIME[kind]}`));
+      const root = await extracted(path);
+      if (kind === 'S') t.deepEqual(readFileSync(at(root, 'report.txt')), REPORT);
+      else t.deepEqual(readFileSync(at(root, 'bestellungen', 'größe.xml')), ORDER);
+      const script =
+        'import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); print(z.testzip(), z.infolist()[0].filename, z.infolist()[0].compress_type, z.infolist()[0].header_offset)';
+      t.is((await runTool('python3', ['-c', script, path])).stdout.trim(), 'None mimetype 0 0');
+    },
+  );
 }
 
-test('openssl accepts the signature of ASiC-S with CAdES over the file, and of ASiC-E over the manifest, and over no other content', async (t) => {
-  if (!requireTool(t, 'openssl', 'python3')) return;
-  const { pki } = await authority();
-  const alone = await extracted(await made('S', 'Cades'));
-  const signature = at(alone, 'META-INF', 'signature.p7s');
-  t.true((await opensslCms({ signature, content: at(alone, 'report.txt'), ca: pki.rootFile })).ok);
-  t.false((await opensslCms({ signature, content: file('other'), ca: pki.rootFile })).ok);
-  const several = await extracted(await made('E', 'Cades', { level: 'LTA' }));
-  const over = { signature: at(several, 'META-INF', 'signature001.p7s'), ca: pki.rootFile };
-  t.true((await opensslCms({ ...over, content: at(several, 'META-INF', 'ASiCManifest001.xml') })).ok);
-  t.false((await opensslCms({ ...over, content: at(several, 'META-INF', 'ASiCArchiveManifest.xml') })).ok);
-  const stamp = async (data: string) =>
-    runTool('openssl', [
-      'ts',
-      '-verify',
-      '-token_in',
-      '-in',
-      at(several, 'META-INF', 'timestamp001.tst'),
-      '-data',
-      data,
-      '-CAfile',
-      pki.rootFile,
-      '-untrusted',
-      pki.stampingFile,
-    ]);
-  const good = await stamp(at(several, 'META-INF', 'ASiCArchiveManifest.xml'));
-  t.regex(good.stdout + good.stderr, /Verification: OK/);
-  t.not((await stamp(at(several, 'META-INF', 'ASiCManifest001.xml'))).exit, 0);
-});
+toolTest(
+  'openssl accepts the signature of ASiC-S with CAdES over the file, and of ASiC-E over the manifest, and over no other content',
+  async (t) => {
+    const { pki } = await authority();
+    const alone = await extracted(await made('S', 'Cades'));
+    const signature = at(alone, 'META-INF', 'signature.p7s');
+    t.true((await opensslCms({ signature, content: at(alone, 'report.txt'), ca: pki.rootFile })).ok);
+    t.false((await opensslCms({ signature, content: file('other'), ca: pki.rootFile })).ok);
+    const several = await extracted(await made('E', 'Cades', { level: 'LTA' }));
+    const over = { signature: at(several, 'META-INF', 'signature001.p7s'), ca: pki.rootFile };
+    t.true((await opensslCms({ ...over, content: at(several, 'META-INF', 'ASiCManifest001.xml') })).ok);
+    t.false((await opensslCms({ ...over, content: at(several, 'META-INF', 'ASiCArchiveManifest.xml') })).ok);
+    const stamp = async (data: string) =>
+      runTool('openssl', [
+        'ts',
+        '-verify',
+        '-token_in',
+        '-in',
+        at(several, 'META-INF', 'timestamp001.tst'),
+        '-data',
+        data,
+        '-CAfile',
+        pki.rootFile,
+        '-untrusted',
+        pki.stampingFile,
+      ]);
+    const good = await stamp(at(several, 'META-INF', 'ASiCArchiveManifest.xml'));
+    t.regex(good.stdout + good.stderr, /Verification: OK/);
+    t.not((await stamp(at(several, 'META-INF', 'ASiCManifest001.xml'))).exit, 0);
+  },
+);
 
-test('xmlsec1 accepts the XAdES signatures of both kinds after extraction, and not with a file exchanged', async (t) => {
-  if (!requireTool(t, 'xmlsec1', 'python3')) return;
-  const { pki } = await authority();
-  for (const [kind, name, references] of [
-    ['S', 'signatures.xml', 2],
-    ['E', 'signatures001.xml', 3],
-  ] as const) {
-    const root = await extracted(await made(kind, 'Xades', { level: 'LT' }));
-    // References are relative to the container, so the file must be at its root for other programs.
-    const name2 = join(root, basename(name));
-    writeInto(root, basename(name), readFileSync(at(root, 'META-INF', name)));
-    const verdictOf = () => xmlsec1({ file: name2, ca: pki.rootFile, cwd: root });
-    const good = await verdictOf();
-    t.true(good.ok, good.text);
-    t.deepEqual([good.referencesOk, good.references], [references, references]);
-    writeInto(root, kind === 'S' ? 'report.txt' : 'report & more.txt', Buffer.from('Two hundred barrels.\n'));
-    t.false((await verdictOf()).ok);
-  }
-});
+toolTest(
+  'xmlsec1 accepts the XAdES signatures of both kinds after extraction, and not with a file exchanged',
+  async (t) => {
+    const { pki } = await authority();
+    for (const [kind, name, references] of [
+      ['S', 'signatures.xml', 2],
+      ['E', 'signatures001.xml', 3],
+    ] as const) {
+      const root = await extracted(await made(kind, 'Xades', { level: 'LT' }));
+      // References are relative to the container, so the file must be at its root for other programs.
+      const name2 = join(root, basename(name));
+      writeInto(root, basename(name), readFileSync(at(root, 'META-INF', name)));
+      const verdictOf = () => xmlsec1({ file: name2, ca: pki.rootFile, cwd: root });
+      const good = await verdictOf();
+      t.true(good.ok, good.text);
+      t.deepEqual([good.referencesOk, good.references], [references, references]);
+      writeInto(
+        root,
+        kind === 'S' ? 'report.txt' : 'report & more.txt',
+        Buffer.from('Two hundred barrels.\n'),
+      );
+      t.false((await verdictOf()).ok);
+    }
+  },
+);
 
 test('the same request gives the same container, with a key that signs the same way each time', async (t) => {
   const { pki } = await authority();

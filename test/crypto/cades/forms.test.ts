@@ -5,7 +5,7 @@ import { signCades } from '#crypto/cades/sign.js';
 import type { SignFileRequest } from '#crypto/core/types.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
-import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCmsPrint, runTool, withTools } from '../../verifiers/index.ts';
 import {
   accepted,
   bytes,
@@ -19,6 +19,8 @@ import {
   sha256,
   signedDataIn,
 } from './cades-harness.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Date.now();
 const POLICY = {
@@ -44,32 +46,34 @@ const WAYS = [
 ] as const;
 
 for (const [kind, parameters] of WAYS) {
-  test(`openssl accepts every form of CAdES by ${kind} ${JSON.stringify(parameters)}, and refuses changed content`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
-    const ca = pki().rootFile;
-    for (const armor of ['der', 'pem'] as const) {
-      const form = armor === 'der' ? 'DER' : 'PEM';
-      const beside = request(kind, { ...parameters, cades: { detached: true, armor } });
-      const done = signCades(beside);
-      t.is(done.input.sha256, sha256(beside.input));
-      t.is(done.output.sha256, sha256(beside.output));
-      const detached = { signature: beside.output, form, ca } as const;
-      t.is(await accepted({ ...detached, content: beside.input }), 'accepted');
-      t.not(await accepted({ ...detached, content: changedCopy(beside.input, 77) }), 'accepted');
-      t.deepEqual(failures(facts(beside.output, beside.input)), []);
+  toolTest(
+    `openssl accepts every form of CAdES by ${kind} ${JSON.stringify(parameters)}, and refuses changed content`,
+    async (t) => {
+      const ca = pki().rootFile;
+      for (const armor of ['der', 'pem'] as const) {
+        const form = armor === 'der' ? 'DER' : 'PEM';
+        const beside = request(kind, { ...parameters, cades: { detached: true, armor } });
+        const done = signCades(beside);
+        t.is(done.input.sha256, sha256(beside.input));
+        t.is(done.output.sha256, sha256(beside.output));
+        const detached = { signature: beside.output, form, ca } as const;
+        t.is(await accepted({ ...detached, content: beside.input }), 'accepted');
+        t.not(await accepted({ ...detached, content: changedCopy(beside.input, 77) }), 'accepted');
+        t.deepEqual(failures(facts(beside.output, beside.input)), []);
 
-      const inside = request(kind, { ...parameters, cades: { armor } });
-      signCades(inside);
-      const out = file();
-      t.is(await accepted({ signature: inside.output, form, ca, out }), 'accepted');
-      t.true(readFileSync(out).equals(readFileSync(inside.input)));
-      t.deepEqual(failures(facts(inside.output)), []);
-      if (armor === 'pem') continue;
-      const changed = changedCopy(inside.output, 1000);
-      t.not(await accepted({ signature: changed, form, ca }), 'accepted');
-      t.not(failures(facts(changed)).length, 0);
-    }
-  });
+        const inside = request(kind, { ...parameters, cades: { armor } });
+        signCades(inside);
+        const out = file();
+        t.is(await accepted({ signature: inside.output, form, ca, out }), 'accepted');
+        t.true(readFileSync(out).equals(readFileSync(inside.input)));
+        t.deepEqual(failures(facts(inside.output)), []);
+        if (armor === 'pem') continue;
+        const changed = changedCopy(inside.output, 1000);
+        t.not(await accepted({ signature: changed, form, ca }), 'accepted');
+        t.not(failures(facts(changed)).length, 0);
+      }
+    },
+  );
 }
 
 test('another CMS library accepts PSS, and refuses it over other content', async (t) => {
@@ -88,8 +92,7 @@ test('another CMS library accepts PSS, and refuses it over other content', async
   }
 });
 
-test('openssl prints one hash in all PSS parameters and a salt of the length of the hash', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('openssl prints one hash in all PSS parameters and a salt of the length of the hash', async (t) => {
   for (const [digest, salt] of [
     ['sha256', '20'],
     ['sha384', '30'],
@@ -107,48 +110,49 @@ test('openssl prints one hash in all PSS parameters and a salt of the length of 
   }
 });
 
-test('openssl pkeyutl accepts an Ed25519 signature with SHA-512 over its attributes, and refuses it over other data', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const signer = pki().signer('ed25519');
-  const key = new X509Certificate(signer.certificate).publicKey.export({ type: 'spki', format: 'pem' });
-  const inkey = file(key);
-  for (const detached of [true, false]) {
-    const signing = request('ed25519', { digest: 'sha256', cades: { detached } });
-    signCades(signing);
-    const { attributes, value } = readByOther(readFileSync(signing.output));
-    t.is(attributes[0], 0x31);
-    const verify = (data: string) =>
-      runTool('openssl', [
-        'pkeyutl',
-        '-verify',
-        '-rawin',
-        '-pubin',
-        '-inkey',
-        inkey,
-        '-in',
-        data,
-        '-sigfile',
-        sigfile,
-      ]);
-    const sigfile = file(value);
-    const signed = file(attributes);
-    const good = await verify(signed);
-    t.is(good.exit, 0, good.stdout + good.stderr);
-    t.not((await verify(changedCopy(signed, attributes.length - 1))).exit, 0);
-    const messageDigest = createHash('sha512').update(readFileSync(signing.input)).digest();
-    t.true(attributes.includes(messageDigest));
-    const [info] = signedDataIn(signing.output).signers;
-    t.is(info?.digestAlgorithm, '2.16.840.1.101.3.4.2.3');
-    t.is(info?.signatureAlgorithm.id, '1.3.101.112');
-    t.is(info?.signatureAlgorithm.parameters, undefined);
-    t.deepEqual(failures(facts(signing.output, detached ? signing.input : undefined)), []);
-    const other = detached ? file(bytes(4999)) : undefined;
-    if (other !== undefined) t.not(failures(facts(signing.output, other)).length, 0);
-  }
-});
+toolTest(
+  'openssl pkeyutl accepts an Ed25519 signature with SHA-512 over its attributes, and refuses it over other data',
+  async (t) => {
+    const signer = pki().signer('ed25519');
+    const key = new X509Certificate(signer.certificate).publicKey.export({ type: 'spki', format: 'pem' });
+    const inkey = file(key);
+    for (const detached of [true, false]) {
+      const signing = request('ed25519', { digest: 'sha256', cades: { detached } });
+      signCades(signing);
+      const { attributes, value } = readByOther(readFileSync(signing.output));
+      t.is(attributes[0], 0x31);
+      const verify = (data: string) =>
+        runTool('openssl', [
+          'pkeyutl',
+          '-verify',
+          '-rawin',
+          '-pubin',
+          '-inkey',
+          inkey,
+          '-in',
+          data,
+          '-sigfile',
+          sigfile,
+        ]);
+      const sigfile = file(value);
+      const signed = file(attributes);
+      const good = await verify(signed);
+      t.is(good.exit, 0, good.stdout + good.stderr);
+      t.not((await verify(changedCopy(signed, attributes.length - 1))).exit, 0);
+      const messageDigest = createHash('sha512').update(readFileSync(signing.input)).digest();
+      t.true(attributes.includes(messageDigest));
+      const [info] = signedDataIn(signing.output).signers;
+      t.is(info?.digestAlgorithm, '2.16.840.1.101.3.4.2.3');
+      t.is(info?.signatureAlgorithm.id, '1.3.101.112');
+      t.is(info?.signatureAlgorithm.parameters, undefined);
+      t.deepEqual(failures(facts(signing.output, detached ? signing.input : undefined)), []);
+      const other = detached ? file(bytes(4999)) : undefined;
+      if (other !== undefined) t.not(failures(facts(signing.output, other)).length, 0);
+    }
+  },
+);
 
-test('the certificate chain is included unless the request excludes it', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('the certificate chain is included unless the request excludes it', async (t) => {
   const withChain = request('p-256');
   const without = request('p-256', { includeChain: false });
   signCades(withChain);
@@ -163,8 +167,7 @@ test('the certificate chain is included unless the request excludes it', async (
   t.is(await accepted({ signature: without.output, ca: both }), 'accepted');
 });
 
-test('a signature policy is signed with its digest and its URI', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a signature policy is signed with its digest and its URI', async (t) => {
   const signing = request('p-256', { policy: POLICY });
   signCades(signing);
   t.is(await accepted({ signature: signing.output, ca: pki().rootFile }), 'accepted');

@@ -11,7 +11,7 @@ import { validateFile } from '#crypto/files/validate.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
-import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCmsPrint, runTool, withTools } from '../../verifiers/index.ts';
 import {
   accepted,
   bytes,
@@ -23,6 +23,8 @@ import {
   sha256,
   signedDataIn,
 } from './cades-harness.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const SIGNATURE_TIMESTAMP = '1.2.840.113549.1.9.16.2.14';
 const ARCHIVE_TIMESTAMP = '0.4.0.1733.2.4';
@@ -166,36 +168,37 @@ function valueHashes(path: string): string[] {
 }
 
 for (const kind of ['rsa-2048', 'p-256', 'p-384', 'ed25519'] as const) {
-  test(`a level T signature by ${kind} carries a token over its value that openssl verifies`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
-    for (const detached of [false, true]) {
-      const padding = kind === 'rsa-2048' ? ({ padding: 'pss' } as const) : {};
-      const signing = request('T', { kind, ...padding, cades: { detached } });
-      const done = await signCadesAtLevel(signing, authority.services);
-      t.is(done.input.sha256, sha256(signing.input));
-      t.is(done.output.sha256, sha256(signing.output));
-      const content = detached ? signing.input : undefined;
-      const signature = { signature: signing.output, ca: authority.pki.rootFile };
-      if (kind !== 'ed25519') {
-        const verdict = await accepted({ ...signature, ...(content === undefined ? {} : { content }) });
-        t.is(verdict, 'accepted');
+  toolTest(
+    `a level T signature by ${kind} carries a token over its value that openssl verifies`,
+    async (t) => {
+      for (const detached of [false, true]) {
+        const padding = kind === 'rsa-2048' ? ({ padding: 'pss' } as const) : {};
+        const signing = request('T', { kind, ...padding, cades: { detached } });
+        const done = await signCadesAtLevel(signing, authority.services);
+        t.is(done.input.sha256, sha256(signing.input));
+        t.is(done.output.sha256, sha256(signing.output));
+        const content = detached ? signing.input : undefined;
+        const signature = { signature: signing.output, ca: authority.pki.rootFile };
+        if (kind !== 'ed25519') {
+          const verdict = await accepted({ ...signature, ...(content === undefined ? {} : { content }) });
+          t.is(verdict, 'accepted');
+        }
+        const signer = onlySigner(signedDataIn(signing.output));
+        const [token, ...more] = tokensOf(signer, SIGNATURE_TIMESTAMP);
+        t.is(more.length, 0);
+        t.is(await tokenVerdict(token!, signer.signature), 'OK');
+        const other = Buffer.from(signer.signature);
+        other[0] = (other[0] ?? 0) ^ 1;
+        t.not(await tokenVerdict(token!, other), 'OK');
+        const found = facts(signing.output, content);
+        t.deepEqual(failures(found), []);
+        t.is(found.signatures[0]?.level, 'T');
       }
-      const signer = onlySigner(signedDataIn(signing.output));
-      const [token, ...more] = tokensOf(signer, SIGNATURE_TIMESTAMP);
-      t.is(more.length, 0);
-      t.is(await tokenVerdict(token!, signer.signature), 'OK');
-      const other = Buffer.from(signer.signature);
-      other[0] = (other[0] ?? 0) ^ 1;
-      t.not(await tokenVerdict(token!, other), 'OK');
-      const found = facts(signing.output, content);
-      t.deepEqual(failures(found), []);
-      t.is(found.signatures[0]?.level, 'T');
-    }
-  });
+    },
+  );
 }
 
-test('openssl prints the attribute of level T, and none at level B', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('openssl prints the attribute of level T, and none at level B', async (t) => {
   const withToken = request('T');
   const without = request('B');
   await signCadesAtLevel(withToken, authority.services);
@@ -204,90 +207,94 @@ test('openssl prints the attribute of level T, and none at level B', async (t) =
   t.notRegex(await opensslCmsPrint(without.output), /timeStampToken/);
 });
 
-test('level LT holds chains and revocation answers of signer and time-stamp that openssl accepts', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const signing = request('LT', { cades: { detached: true } });
-  await signCadesAtLevel(signing, authority.services);
-  const data = signedDataIn(signing.output);
-  const { pki } = authority;
-  const inside = data.certificates.map((der) => der.toString('base64'));
-  for (const one of [signing.signer, pki.issuing, pki.stamping, pki.timestampSigner]) {
-    t.true(inside.includes(one.certificate.toString('base64')));
-  }
-  t.is(new Set(inside).size, inside.length);
-  t.true(data.crls.length + data.ocsps.length >= 3);
-  t.true(data.ocsps.length > 0);
-  for (const crl of data.crls) {
-    const { exit, stdout } = await runTool('openssl', [
-      'crl',
-      '-inform',
-      'DER',
-      '-noout',
-      '-issuer',
-      '-in',
-      file(crl),
-    ]);
-    t.is(exit, 0);
-    t.regex(stdout, /Authority/);
-  }
-  let good = 0;
-  for (const answer of data.ocsps) {
-    const args = ['ocsp', '-respin', file(answer), '-no_nonce', '-CAfile', pki.rootFile];
-    const check = async (issuer: string, certificate: Buffer) => {
-      const cert = file(certificatePem(certificate));
-      const run = await runTool('openssl', [
-        ...args,
+toolTest(
+  'level LT holds chains and revocation answers of signer and time-stamp that openssl accepts',
+  async (t) => {
+    const signing = request('LT', { cades: { detached: true } });
+    await signCadesAtLevel(signing, authority.services);
+    const data = signedDataIn(signing.output);
+    const { pki } = authority;
+    const inside = data.certificates.map((der) => der.toString('base64'));
+    for (const one of [signing.signer, pki.issuing, pki.stamping, pki.timestampSigner]) {
+      t.true(inside.includes(one.certificate.toString('base64')));
+    }
+    t.is(new Set(inside).size, inside.length);
+    t.true(data.crls.length + data.ocsps.length >= 3);
+    t.true(data.ocsps.length > 0);
+    for (const crl of data.crls) {
+      const { exit, stdout } = await runTool('openssl', [
+        'crl',
+        '-inform',
+        'DER',
+        '-noout',
         '-issuer',
-        issuer,
-        '-cert',
-        cert,
-        '-verify_other',
-        issuer,
+        '-in',
+        file(crl),
       ]);
-      return run.stderr.includes('Response verify OK') && run.stdout.includes(`${cert}: good`);
-    };
-    if (await check(pki.issuingFile, signing.signer.certificate)) good++;
-    if (await check(pki.stampingFile, pki.timestampSigner.certificate)) good++;
-  }
-  t.is(good, 2);
-  const printed = await opensslCmsPrint(signing.output);
-  t.regex(printed, /version: 5/);
-  const request_ = { signature: signing.output, ca: pki.rootFile };
-  t.is(await accepted({ ...request_, content: signing.input }), 'accepted');
-  t.not(await accepted({ ...request_, content: changedCopy(signing.input, 5) }), 'accepted');
-  const found = facts(signing.output, signing.input);
-  t.deepEqual(failures(found), []);
-  t.is(found.signatures[0]?.level, 'LT');
-});
+      t.is(exit, 0);
+      t.regex(stdout, /Authority/);
+    }
+    let good = 0;
+    for (const answer of data.ocsps) {
+      const args = ['ocsp', '-respin', file(answer), '-no_nonce', '-CAfile', pki.rootFile];
+      const check = async (issuer: string, certificate: Buffer) => {
+        const cert = file(certificatePem(certificate));
+        const run = await runTool('openssl', [
+          ...args,
+          '-issuer',
+          issuer,
+          '-cert',
+          cert,
+          '-verify_other',
+          issuer,
+        ]);
+        return run.stderr.includes('Response verify OK') && run.stdout.includes(`${cert}: good`);
+      };
+      if (await check(pki.issuingFile, signing.signer.certificate)) good++;
+      if (await check(pki.stampingFile, pki.timestampSigner.certificate)) good++;
+    }
+    t.is(good, 2);
+    const printed = await opensslCmsPrint(signing.output);
+    t.regex(printed, /version: 5/);
+    const request_ = { signature: signing.output, ca: pki.rootFile };
+    t.is(await accepted({ ...request_, content: signing.input }), 'accepted');
+    t.not(await accepted({ ...request_, content: changedCopy(signing.input, 5) }), 'accepted');
+    const found = facts(signing.output, signing.input);
+    t.deepEqual(failures(found), []);
+    t.is(found.signatures[0]?.level, 'LT');
+  },
+);
 
 for (const form of ['detached', 'enveloping', 'pem'] as const) {
-  test(`level LTA, ${form}: an independent computation gives the same imprint of the archive time-stamp`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
-    const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
-    const signing = request('LTA', { cades });
-    await signCadesAtLevel(signing, authority.services);
-    const content = readFileSync(signing.input);
-    const data = signedDataIn(signing.output);
-    const signer = onlySigner(data);
-    const [token, ...more] = tokensOf(signer, ARCHIVE_TIMESTAMP);
-    t.is(more.length, 0);
-    const before = valueHashes(signing.output).filter((hash) => hash !== hashOfArchive(token!));
-    t.is(before.length, 1);
-    const input = archiveInput(derOf(signing.output), content, token!, before);
-    t.is(await tokenVerdict(token!, input), 'OK');
-    const other = archiveInput(derOf(signing.output), bytes(2999), token!, before);
-    t.not(await tokenVerdict(token!, other), 'OK');
-    const found = facts(signing.output, form === 'detached' ? signing.input : undefined);
-    t.deepEqual(failures(found), []);
-    t.is(found.signatures[0]?.level, 'LTA');
-    const verdict = await accepted({
-      signature: signing.output,
-      form: form === 'pem' ? 'PEM' : 'DER',
-      ca: authority.pki.rootFile,
-      ...(form === 'detached' ? { content: signing.input } : {}),
-    });
-    t.is(verdict, 'accepted');
-  });
+  toolTest(
+    `level LTA, ${form}: an independent computation gives the same imprint of the archive time-stamp`,
+    async (t) => {
+      const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
+      const signing = request('LTA', { cades });
+      await signCadesAtLevel(signing, authority.services);
+      const content = readFileSync(signing.input);
+      const data = signedDataIn(signing.output);
+      const signer = onlySigner(data);
+      const [token, ...more] = tokensOf(signer, ARCHIVE_TIMESTAMP);
+      t.is(more.length, 0);
+      const before = valueHashes(signing.output).filter((hash) => hash !== hashOfArchive(token!));
+      t.is(before.length, 1);
+      const input = archiveInput(derOf(signing.output), content, token!, before);
+      t.is(await tokenVerdict(token!, input), 'OK');
+      const other = archiveInput(derOf(signing.output), bytes(2999), token!, before);
+      t.not(await tokenVerdict(token!, other), 'OK');
+      const found = facts(signing.output, form === 'detached' ? signing.input : undefined);
+      t.deepEqual(failures(found), []);
+      t.is(found.signatures[0]?.level, 'LTA');
+      const verdict = await accepted({
+        signature: signing.output,
+        form: form === 'pem' ? 'PEM' : 'DER',
+        ca: authority.pki.rootFile,
+        ...(form === 'detached' ? { content: signing.input } : {}),
+      });
+      t.is(verdict, 'accepted');
+    },
+  );
 }
 
 /** As `valueHashes`, of an archive time-stamp. */
@@ -320,108 +327,112 @@ test('an archive time-stamp fails after a certificate or revocation value is rem
   }
 });
 
-test('a signature is augmented from B to T, LT and LTA and renewed, and its earlier bytes stay unchanged', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  for (const form of ['detached', 'enveloping', 'pem'] as const) {
-    const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
-    const signing = request('B', { cades });
-    signCades({ ...signing, level: 'B' });
-    const content = form === 'detached' ? signing.input : undefined;
-    let path = signing.output;
-    const seen = [onlySigner(signedDataIn(path))];
-    for (const [to, level] of [
-      ['T', 'T'],
-      ['LT', 'LT'],
-      ['LTA', 'LTA'],
-      ['LTA', 'LTA'],
-    ] as const) {
-      const step = augmentation(path, to, content);
-      const done = await augmentCades(step, authority.freshServices());
-      t.is(done.input.sha256, sha256(path));
-      t.is(done.output.sha256, sha256(step.output));
-      path = step.output;
-      const found = facts(path, content);
-      t.deepEqual(failures(found), [], `${form} ${to}`);
-      t.is(found.signatures[0]?.level, level);
-      const verdict = await accepted({
-        signature: path,
-        form: form === 'pem' ? 'PEM' : 'DER',
-        ca: authority.pki.rootFile,
-        ...(content === undefined ? {} : { content }),
-      });
-      t.is(verdict, 'accepted', `${form} ${to}`);
-      seen.push(onlySigner(signedDataIn(path)));
-      if (level === 'T') continue;
-      // From here on no service is called.
-      const report = await validateFile({
-        format: 'Cades',
-        path,
-        ...(content === undefined ? {} : { content }),
-        at: Date.now(),
-        trust: { anchors: [authority.pki.root.certificate], intermediates: [], revocation: 'hard' },
-      });
-      t.is(
-        report.indication,
-        'TOTAL-PASSED',
-        `${form} ${to}: ${JSON.stringify(report.signatures[0]?.results.errors)}`,
-      );
-    }
-    for (const [at, signer] of seen.entries()) {
-      const last = seen[seen.length - 1]!;
-      t.true(signer.signature.equals(last.signature));
-      t.deepEqual(signer.attributes?.encodings, last.attributes?.encodings);
-      const kept = last.unsignedAttributes?.encodings ?? [];
-      for (const one of signer.unsignedAttributes?.encodings ?? []) {
-        t.true(
-          kept.some((other) => other.equals(one)),
-          `attribute of step ${at}`,
+toolTest(
+  'a signature is augmented from B to T, LT and LTA and renewed, and its earlier bytes stay unchanged',
+  async (t) => {
+    for (const form of ['detached', 'enveloping', 'pem'] as const) {
+      const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
+      const signing = request('B', { cades });
+      signCades({ ...signing, level: 'B' });
+      const content = form === 'detached' ? signing.input : undefined;
+      let path = signing.output;
+      const seen = [onlySigner(signedDataIn(path))];
+      for (const [to, level] of [
+        ['T', 'T'],
+        ['LT', 'LT'],
+        ['LTA', 'LTA'],
+        ['LTA', 'LTA'],
+      ] as const) {
+        const step = augmentation(path, to, content);
+        const done = await augmentCades(step, authority.freshServices());
+        t.is(done.input.sha256, sha256(path));
+        t.is(done.output.sha256, sha256(step.output));
+        path = step.output;
+        const found = facts(path, content);
+        t.deepEqual(failures(found), [], `${form} ${to}`);
+        t.is(found.signatures[0]?.level, level);
+        const verdict = await accepted({
+          signature: path,
+          form: form === 'pem' ? 'PEM' : 'DER',
+          ca: authority.pki.rootFile,
+          ...(content === undefined ? {} : { content }),
+        });
+        t.is(verdict, 'accepted', `${form} ${to}`);
+        seen.push(onlySigner(signedDataIn(path)));
+        if (level === 'T') continue;
+        // From here on no service is called.
+        const report = await validateFile({
+          format: 'Cades',
+          path,
+          ...(content === undefined ? {} : { content }),
+          at: Date.now(),
+          trust: { anchors: [authority.pki.root.certificate], intermediates: [], revocation: 'hard' },
+        });
+        t.is(
+          report.indication,
+          'TOTAL-PASSED',
+          `${form} ${to}: ${JSON.stringify(report.signatures[0]?.results.errors)}`,
         );
       }
+      for (const [at, signer] of seen.entries()) {
+        const last = seen[seen.length - 1]!;
+        t.true(signer.signature.equals(last.signature));
+        t.deepEqual(signer.attributes?.encodings, last.attributes?.encodings);
+        const kept = last.unsignedAttributes?.encodings ?? [];
+        for (const one of signer.unsignedAttributes?.encodings ?? []) {
+          t.true(
+            kept.some((other) => other.equals(one)),
+            `attribute of step ${at}`,
+          );
+        }
+      }
+      t.is(tokensOf(seen[4]!, ARCHIVE_TIMESTAMP).length, 2);
+      t.is(tokensOf(seen[4]!, SIGNATURE_TIMESTAMP).length, 1);
     }
-    t.is(tokensOf(seen[4]!, ARCHIVE_TIMESTAMP).length, 2);
-    t.is(tokensOf(seen[4]!, SIGNATURE_TIMESTAMP).length, 1);
-  }
-});
+  },
+);
 
-test('openssl extracts the content of an augmented file that it had streamed in chunks itself', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const { pki } = authority;
-  const signer = pki.signer('p-256');
-  const input = file(bytes(300_000));
-  const key = file(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
-  const cert = file(certificatePem(signer.certificate));
-  const signed = file();
-  const { exit, stderr } = await runTool('openssl', [
-    'cms',
-    '-sign',
-    '-cades',
-    '-binary',
-    '-nodetach',
-    '-stream',
-    '-outform',
-    'DER',
-    '-md',
-    'sha256',
-    '-in',
-    input,
-    '-out',
-    signed,
-    '-signer',
-    cert,
-    '-inkey',
-    key,
-    '-certfile',
-    pki.issuingFile,
-  ]);
-  t.is(exit, 0, stderr);
-  t.is(readFileSync(signed)[1], 0x80, 'indefinite length');
-  const step = augmentation(signed, 'LTA');
-  await augmentCades(step, authority.services);
-  const out = file();
-  t.is(await accepted({ signature: step.output, ca: pki.rootFile, out }), 'accepted');
-  t.true(readFileSync(out).equals(readFileSync(input)));
-  t.deepEqual(failures(facts(step.output)), []);
-});
+toolTest(
+  'openssl extracts the content of an augmented file that it had streamed in chunks itself',
+  async (t) => {
+    const { pki } = authority;
+    const signer = pki.signer('p-256');
+    const input = file(bytes(300_000));
+    const key = file(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
+    const cert = file(certificatePem(signer.certificate));
+    const signed = file();
+    const { exit, stderr } = await runTool('openssl', [
+      'cms',
+      '-sign',
+      '-cades',
+      '-binary',
+      '-nodetach',
+      '-stream',
+      '-outform',
+      'DER',
+      '-md',
+      'sha256',
+      '-in',
+      input,
+      '-out',
+      signed,
+      '-signer',
+      cert,
+      '-inkey',
+      key,
+      '-certfile',
+      pki.issuingFile,
+    ]);
+    t.is(exit, 0, stderr);
+    t.is(readFileSync(signed)[1], 0x80, 'indefinite length');
+    const step = augmentation(signed, 'LTA');
+    await augmentCades(step, authority.services);
+    const out = file();
+    t.is(await accepted({ signature: step.output, ca: pki.rootFile, out }), 'accepted');
+    t.true(readFileSync(out).equals(readFileSync(input)));
+    t.deepEqual(failures(facts(step.output)), []);
+  },
+);
 
 test('augmentation refuses a broken signature, a detached one without content, and a file without a signature', async (t) => {
   const plain = request('B');

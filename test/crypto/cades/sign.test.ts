@@ -23,7 +23,9 @@ import type {
 } from '#crypto/core/types.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { type KeyKind, keyPemOf, pki } from '../../pki/pki.ts';
-import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCms, opensslCmsPrint, runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Date.now();
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-cades-'));
@@ -67,8 +69,7 @@ function bytes(length: number): Buffer {
   return content;
 }
 
-test('openssl returns the content of files of every size, signed with RSA and ECDSA', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('openssl returns the content of files of every size, signed with RSA and ECDSA', async (t) => {
   // Around every length that takes one more octet, and around the limit for reading in chunks.
   const sizes = [1, 127, 128, 255, 256, 65_535, 65_536, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_000_001];
   for (const kind of ['rsa-2048', 'p-256'] as const) {
@@ -92,8 +93,7 @@ test('openssl returns the content of files of every size, signed with RSA and EC
   }
 });
 
-test('every supported key and digest signs small and large files', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('every supported key and digest signs small and large files', async (t) => {
   for (const kind of ['rsa-3072', 'p-384', 'p-521'] as const) {
     for (const [size, digest] of [
       [500, 'sha384'],
@@ -109,8 +109,7 @@ test('every supported key and digest signs small and large files', async (t) => 
   }
 });
 
-test('signing-time and the other attributes of the baseline are signed', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('signing-time and the other attributes of the baseline are signed', async (t) => {
   const signing = request(file(bytes(100)));
   signCades(signing);
   const printed = await opensslCmsPrint(signing.output);
@@ -124,8 +123,7 @@ test('signing-time and the other attributes of the baseline are signed', async (
   }
 });
 
-test('one changed byte of the content fails in the engine and in openssl', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('one changed byte of the content fails in the engine and in openssl', async (t) => {
   for (const size of [2000, 1_100_000]) {
     const signing = request(file(bytes(size)), 'p-256');
     signCades(signing);
@@ -139,16 +137,14 @@ test('one changed byte of the content fails in the engine and in openssl', async
   }
 });
 
-test('a signer below another CA fails in the engine and in openssl', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a signer below another CA fails in the engine and in openssl', async (t) => {
   const signing = { ...request(file(bytes(100))), signer: pki().untrustedSigner() };
   signCades(signing);
   t.false((await opensslCms({ signature: signing.output, ca: pki().rootFile })).ok);
   t.deepEqual(failed(verify(signing.output)), ['chain']);
 });
 
-test('a file that is CMS already is signed like any other file', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a file that is CMS already is signed like any other file', async (t) => {
   const inner = request(file(bytes(5000)));
   signCades(inner);
   const outer = request(inner.output, 'p-256');
@@ -159,57 +155,58 @@ test('a file that is CMS already is signed like any other file', async (t) => {
   t.deepEqual(failed(verify(out)), []);
 });
 
-test('the engine verifies files of openssl: streamed with indefinite lengths, with PSS, with a key identifier', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const signer = pki().signer('rsa-2048');
-  const key = file(Buffer.from(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' })));
-  const certificate = file(
-    Buffer.from(
-      `-----BEGIN CERTIFICATE-----\n${signer.certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
-    ),
-  );
-  for (const [size, extra] of [
-    [10_000, ['-stream']],
-    [1_500_000, ['-stream']],
-    [10_000, ['-stream', '-keyid']],
-    // openssl 3.0 can't stream PSS.
-    [10_000, ['-keyopt', 'rsa_padding_mode:pss']],
-  ] as const) {
-    const output = file();
-    const made = await runTool('openssl', [
-      'cms',
-      '-sign',
-      '-cades',
-      '-binary',
-      '-nodetach',
-      '-md',
-      'sha384',
-      '-outform',
-      'DER',
-      '-in',
-      file(bytes(size)),
-      '-signer',
-      certificate,
-      '-inkey',
-      key,
-      '-certfile',
-      pki().issuingFile,
-      '-out',
-      output,
-      ...extra,
-    ]);
-    t.is(made.exit, 0, made.stderr);
-    t.is(readFileSync(output)[1] === 0x80, (extra as readonly string[]).includes('-stream'));
-    const report = verify(output, { signer: signer.fingerprint });
-    t.deepEqual(failed(report), [], JSON.stringify(report.checks));
-    const changed = readFileSync(output);
-    changed[size >> 1] = (changed[size >> 1] ?? 0) ^ 1;
-    t.deepEqual(failed(verify(file(changed))), ['message-digest']);
-  }
-});
+toolTest(
+  'the engine verifies files of openssl: streamed with indefinite lengths, with PSS, with a key identifier',
+  async (t) => {
+    const signer = pki().signer('rsa-2048');
+    const key = file(Buffer.from(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' })));
+    const certificate = file(
+      Buffer.from(
+        `-----BEGIN CERTIFICATE-----\n${signer.certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
+      ),
+    );
+    for (const [size, extra] of [
+      [10_000, ['-stream']],
+      [1_500_000, ['-stream']],
+      [10_000, ['-stream', '-keyid']],
+      // openssl 3.0 can't stream PSS.
+      [10_000, ['-keyopt', 'rsa_padding_mode:pss']],
+    ] as const) {
+      const output = file();
+      const made = await runTool('openssl', [
+        'cms',
+        '-sign',
+        '-cades',
+        '-binary',
+        '-nodetach',
+        '-md',
+        'sha384',
+        '-outform',
+        'DER',
+        '-in',
+        file(bytes(size)),
+        '-signer',
+        certificate,
+        '-inkey',
+        key,
+        '-certfile',
+        pki().issuingFile,
+        '-out',
+        output,
+        ...extra,
+      ]);
+      t.is(made.exit, 0, made.stderr);
+      t.is(readFileSync(output)[1] === 0x80, (extra as readonly string[]).includes('-stream'));
+      const report = verify(output, { signer: signer.fingerprint });
+      t.deepEqual(failed(report), [], JSON.stringify(report.checks));
+      const changed = readFileSync(output);
+      changed[size >> 1] = (changed[size >> 1] ?? 0) ^ 1;
+      t.deepEqual(failed(verify(file(changed))), ['message-digest']);
+    }
+  },
+);
 
-test('both signers in one file are checked, and either may be the expected one', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('both signers in one file are checked, and either may be the expected one', async (t) => {
   const known = pki().signer('rsa-2048');
   const untrustedSigner = pki().untrustedSigner();
   const named = [known, untrustedSigner].flatMap(({ certificate, key: { keyObject } }) => [
@@ -265,28 +262,26 @@ test('a file cut at any byte never passes and never throws', (t) => {
   }
 });
 
-test('a file with any header gets a report', async (t) => {
+toolTest('a file with any header gets a report', async (t) => {
   const signing = request(file(bytes(40)), 'p-256');
   signCades(signing);
   const samples = [readFileSync(signing.output)];
-  if (requireTool(t, 'openssl')) {
-    const plain = file();
-    const repacked = await runTool('openssl', [
-      'cms',
-      '-cmsout',
-      '-inform',
-      'DER',
-      '-in',
-      signing.output,
-      '-stream',
-      '-indef',
-      '-outform',
-      'DER',
-      '-out',
-      plain,
-    ]);
-    if (repacked.exit === 0) samples.push(readFileSync(plain));
-  }
+  const plain = file();
+  const repacked = await runTool('openssl', [
+    'cms',
+    '-cmsout',
+    '-inform',
+    'DER',
+    '-in',
+    signing.output,
+    '-stream',
+    '-indef',
+    '-outform',
+    'DER',
+    '-out',
+    plain,
+  ]);
+  if (repacked.exit === 0) samples.push(readFileSync(plain));
   const path = file();
   for (const sample of samples) {
     const places = [
@@ -307,8 +302,7 @@ test('a file with any header gets a report', async (t) => {
   }
 });
 
-test('a detached signature is not accepted where the content must be inside', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a detached signature is not accepted where the content must be inside', async (t) => {
   const { buildSignedData } = await import('#crypto/cms/build.js');
   const der = buildSignedData({
     signer: pki().signer('p-256'),

@@ -17,7 +17,7 @@ import { parseSignerInfo } from '#crypto/cms/parse.js';
 import type { SignFileRequest } from '#crypto/core/types.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
-import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCmsPrint, runTool, withTools } from '../../verifiers/index.ts';
 import {
   accepted,
   bytes,
@@ -30,6 +30,8 @@ import {
   sha256,
   signedDataIn,
 } from './cades-harness.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Date.now();
 const COUNTER_SIGNATURE = '1.2.840.113549.1.9.6';
@@ -72,41 +74,43 @@ function counter(input: string, more: Partial<CounterSignCadesRequest> = {}): Co
   return { input, output: file(), signer: pki().signer('p-384'), at: AT, ...more };
 }
 
-test('openssl accepts signers that were added one by one, and the earlier ones keep their bytes', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  for (const form of ['detached', 'enveloping', 'pem'] as const) {
-    const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
-    const signing = first({ cades });
-    const content = form === 'detached' ? { content: signing.input } : {};
-    let path = signing.output;
-    for (const [kind, more] of [
-      ['rsa-2048', { padding: 'pss', digest: 'sha384' }],
-      ['p-521', { digest: 'sha512' }],
-    ] as const) {
-      const before = signedDataIn(path);
-      const adding = further(path, kind, { ...more, ...content });
-      const done = addCadesSigner(adding);
-      t.is(done.input.sha256, sha256(path));
-      t.is(done.output.sha256, sha256(adding.output));
-      path = adding.output;
-      const after = signedDataIn(path);
-      t.is(after.signers.length, before.signers.length + 1);
-      for (const { encoding } of before.signers) {
-        t.true(after.signers.some((signer) => signer.encoding.equals(encoding)));
+toolTest(
+  'openssl accepts signers that were added one by one, and the earlier ones keep their bytes',
+  async (t) => {
+    for (const form of ['detached', 'enveloping', 'pem'] as const) {
+      const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
+      const signing = first({ cades });
+      const content = form === 'detached' ? { content: signing.input } : {};
+      let path = signing.output;
+      for (const [kind, more] of [
+        ['rsa-2048', { padding: 'pss', digest: 'sha384' }],
+        ['p-521', { digest: 'sha512' }],
+      ] as const) {
+        const before = signedDataIn(path);
+        const adding = further(path, kind, { ...more, ...content });
+        const done = addCadesSigner(adding);
+        t.is(done.input.sha256, sha256(path));
+        t.is(done.output.sha256, sha256(adding.output));
+        path = adding.output;
+        const after = signedDataIn(path);
+        t.is(after.signers.length, before.signers.length + 1);
+        for (const { encoding } of before.signers) {
+          t.true(after.signers.some((signer) => signer.encoding.equals(encoding)));
+        }
+        const judged = { signature: path, form: form === 'pem' ? 'PEM' : 'DER', ca: pki().rootFile } as const;
+        t.is(await accepted({ ...judged, ...content }), 'accepted', `${form} ${kind}`);
+        t.deepEqual(failures(facts(path, content.content)), []);
+        if (form === 'detached') {
+          const changed = changedCopy(signing.input, 3);
+          t.not(await accepted({ ...judged, content: changed }), 'accepted');
+          t.not(failures(facts(path, changed)).length, 0);
+        }
       }
-      const judged = { signature: path, form: form === 'pem' ? 'PEM' : 'DER', ca: pki().rootFile } as const;
-      t.is(await accepted({ ...judged, ...content }), 'accepted', `${form} ${kind}`);
-      t.deepEqual(failures(facts(path, content.content)), []);
-      if (form === 'detached') {
-        const changed = changedCopy(signing.input, 3);
-        t.not(await accepted({ ...judged, content: changed }), 'accepted');
-        t.not(failures(facts(path, changed)).length, 0);
-      }
+      // One certificate of the chain for all three.
+      t.is(signedDataIn(path).certificates.length, 4);
     }
-    // One certificate of the chain for all three.
-    t.is(signedDataIn(path).certificates.length, 4);
-  }
-});
+  },
+);
 
 test('another CMS library accepts each of two signers, and refuses both over other content', async (t) => {
   const signing = first({ cades: { detached: true } });
@@ -119,8 +123,7 @@ test('another CMS library accepts each of two signers, and refuses both over oth
   }
 });
 
-test('a signer is added at level LTA and leaves a signer of level B unchanged', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a signer is added at level LTA and leaves a signer of level B unchanged', async (t) => {
   const authority = await startAuthority();
   try {
     const signer = authority.pki.signer('rsa-2048');
@@ -176,66 +179,68 @@ test('an archive time-stamp stays valid after signers and counter-signatures are
   }
 });
 
-test('a counter-signature covers the value of the signature, without content-type, and openssl prints it', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  for (const kind of ['p-384', 'rsa-2048', 'ed25519'] as const) {
-    const signing = first();
-    const signer = pki().signer(kind);
-    const countering = counter(signing.output, { signer, padding: 'pss' });
-    const done = counterSignCades(countering);
-    t.is(done.output.sha256, sha256(countering.output));
-    t.is(await accepted({ signature: countering.output, ca: pki().rootFile }), 'accepted');
-    t.regex(await opensslCmsPrint(countering.output), /countersignature/i);
+toolTest(
+  'a counter-signature covers the value of the signature, without content-type, and openssl prints it',
+  async (t) => {
+    for (const kind of ['p-384', 'rsa-2048', 'ed25519'] as const) {
+      const signing = first();
+      const signer = pki().signer(kind);
+      const countering = counter(signing.output, { signer, padding: 'pss' });
+      const done = counterSignCades(countering);
+      t.is(done.output.sha256, sha256(countering.output));
+      t.is(await accepted({ signature: countering.output, ca: pki().rootFile }), 'accepted');
+      t.regex(await opensslCmsPrint(countering.output), /countersignature/i);
 
-    const [original] = signedDataIn(signing.output).signers;
-    const data = signedDataIn(countering.output);
-    const [signed] = data.signers;
-    t.true(signed!.signature.equals(original!.signature));
-    const [value, ...more] = signed!.unsignedAttributes?.values.get(COUNTER_SIGNATURE) ?? [];
-    t.is(more.length, 0);
-    const info = parseSignerInfo(value!);
-    t.false(info.attributes?.values.has('1.2.840.113549.1.9.3'));
-    const digest = kind === 'ed25519' ? 'sha512' : 'sha256';
-    const messageDigest = createHash(digest).update(original!.signature).digest();
-    t.true(encoded(info.attributes!.values.get('1.2.840.113549.1.9.4')![0]!).includes(messageDigest));
+      const [original] = signedDataIn(signing.output).signers;
+      const data = signedDataIn(countering.output);
+      const [signed] = data.signers;
+      t.true(signed!.signature.equals(original!.signature));
+      const [value, ...more] = signed!.unsignedAttributes?.values.get(COUNTER_SIGNATURE) ?? [];
+      t.is(more.length, 0);
+      const info = parseSignerInfo(value!);
+      t.false(info.attributes?.values.has('1.2.840.113549.1.9.3'));
+      const digest = kind === 'ed25519' ? 'sha512' : 'sha256';
+      const messageDigest = createHash(digest).update(original!.signature).digest();
+      t.true(encoded(info.attributes!.values.get('1.2.840.113549.1.9.4')![0]!).includes(messageDigest));
 
-    const tbs = file(setOf(info.attributes!.encodings));
-    const sigfile = file(info.signature);
-    const key = file(
-      new X509Certificate(signer.certificate).publicKey.export({ type: 'spki', format: 'pem' }),
-    );
-    const options =
-      kind === 'ed25519'
-        ? ['-rawin']
-        : [
-            '-rawin',
-            '-digest',
-            'sha256',
-            ...(kind === 'rsa-2048' ? ['-pkeyopt', 'rsa_padding_mode:pss'] : []),
-          ];
-    const verify = (data: string) =>
-      runTool('openssl', [
-        'pkeyutl',
-        '-verify',
-        '-pubin',
-        '-inkey',
-        key,
-        '-in',
-        data,
-        '-sigfile',
-        sigfile,
-        ...options,
-      ]);
-    t.is((await verify(tbs)).exit, 0, `${kind}: ${(await verify(tbs)).stderr}`);
-    t.not((await verify(changedCopy(tbs, 40))).exit, 0);
+      const tbs = file(setOf(info.attributes!.encodings));
+      const sigfile = file(info.signature);
+      const key = file(
+        new X509Certificate(signer.certificate).publicKey.export({ type: 'spki', format: 'pem' }),
+      );
+      const options =
+        kind === 'ed25519'
+          ? ['-rawin']
+          : [
+              '-rawin',
+              '-digest',
+              'sha256',
+              ...(kind === 'rsa-2048' ? ['-pkeyopt', 'rsa_padding_mode:pss'] : []),
+            ];
+      const verify = (data: string) =>
+        runTool('openssl', [
+          'pkeyutl',
+          '-verify',
+          '-pubin',
+          '-inkey',
+          key,
+          '-in',
+          data,
+          '-sigfile',
+          sigfile,
+          ...options,
+        ]);
+      t.is((await verify(tbs)).exit, 0, `${kind}: ${(await verify(tbs)).stderr}`);
+      t.not((await verify(changedCopy(tbs, 40))).exit, 0);
 
-    const found = facts(countering.output);
-    t.deepEqual(failures(found), []);
-    t.is(found.signatures[0]?.counterSignatures.length, 1);
-    const at = readFileSync(countering.output).indexOf(messageDigest);
-    t.not(failures(facts(changedCopy(countering.output, at))).length, 0);
-  }
-});
+      const found = facts(countering.output);
+      t.deepEqual(failures(found), []);
+      t.is(found.signatures[0]?.counterSignatures.length, 1);
+      const at = readFileSync(countering.output).indexOf(messageDigest);
+      t.not(failures(facts(changedCopy(countering.output, at))).length, 0);
+    }
+  },
+);
 
 test('one or both of two signatures are counter-signed, and a repetition adds a second counter-signature', (t) => {
   const signing = first();

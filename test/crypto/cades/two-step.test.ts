@@ -6,7 +6,7 @@ import type { BeginSigningRequest, FinishSigningRequest, Signer } from '#crypto/
 import { concatenatedValue } from '#crypto/x509/signature-values.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import {
   accepted,
   bytes,
@@ -18,6 +18,8 @@ import {
   identityOf,
   sha256,
 } from './cades-harness.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Date.now();
 
@@ -38,86 +40,90 @@ const WAYS = [
 ] as const;
 
 for (const [kind, parameters] of WAYS) {
-  test(`an external value by ${kind} ${JSON.stringify(parameters)} completes every form, and another value is refused`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
-    const signer = pki().signer(kind);
-    for (const cades of [{ detached: true }, { detached: false }, { armor: 'pem' }] as const) {
-      const beginning = begin(signer, { ...parameters, cades });
-      const { toBeSigned, hash, algorithm, state } = beginCades(beginning);
-      t.true(hash.equals(createHash(algorithm.digest).update(toBeSigned).digest()));
-      t.is(typeof JSON.parse(state), 'object');
-      t.false(state.includes('PRIVATE'));
-      const value = signer.key.sign(toBeSigned, algorithm);
-      const finishing = finish(beginning.input, state, value);
-      const done = await finishCades(finishing);
-      t.is(done.input.sha256, sha256(beginning.input));
-      t.is(done.output.sha256, sha256(finishing.output));
-      const detached = 'detached' in cades && cades.detached;
-      if (kind !== 'ed25519') {
+  toolTest(
+    `an external value by ${kind} ${JSON.stringify(parameters)} completes every form, and another value is refused`,
+    async (t) => {
+      const signer = pki().signer(kind);
+      for (const cades of [{ detached: true }, { detached: false }, { armor: 'pem' }] as const) {
+        const beginning = begin(signer, { ...parameters, cades });
+        const { toBeSigned, hash, algorithm, state } = beginCades(beginning);
+        t.true(hash.equals(createHash(algorithm.digest).update(toBeSigned).digest()));
+        t.is(typeof JSON.parse(state), 'object');
+        t.false(state.includes('PRIVATE'));
+        const value = signer.key.sign(toBeSigned, algorithm);
+        const finishing = finish(beginning.input, state, value);
+        const done = await finishCades(finishing);
+        t.is(done.input.sha256, sha256(beginning.input));
+        t.is(done.output.sha256, sha256(finishing.output));
+        const detached = 'detached' in cades && cades.detached;
+        if (kind !== 'ed25519') {
+          const verdict = await accepted({
+            signature: finishing.output,
+            form: 'armor' in cades ? 'PEM' : 'DER',
+            ca: pki().rootFile,
+            ...(detached ? { content: beginning.input } : {}),
+          });
+          t.is(verdict, 'accepted');
+        }
+        t.deepEqual(failures(facts(finishing.output, detached ? beginning.input : undefined)), []);
+
+        const wrong = Buffer.from(value);
+        wrong[wrong.length - 1] = (wrong[wrong.length - 1] ?? 0) ^ 1;
+        for (const bad of [
+          wrong,
+          value.subarray(1),
+          Buffer.alloc(0),
+          Buffer.alloc(value.length),
+          Buffer.alloc(9000),
+        ]) {
+          const refused = finish(beginning.input, state, bad);
+          t.is(await codeOf(() => finishCades(refused)), 'signature.mismatch');
+          t.throws(() => readFileSync(refused.output), { code: 'ENOENT' });
+        }
+      }
+    },
+  );
+}
+
+toolTest(
+  'a key that signs hashes needs the hash alone, and an ECDSA value may be r and s concatenated',
+  async (t) => {
+    for (const kind of ['p-256', 'p-384', 'p-521'] as const) {
+      const signer = pki().signer(kind);
+      const beginning = begin(signer, { cades: { detached: true } });
+      const { hash, state } = beginCades(beginning);
+      const key = file(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
+      const out = file();
+      const { exit, stderr } = await runTool('openssl', [
+        'pkeyutl',
+        '-sign',
+        '-inkey',
+        key,
+        '-in',
+        file(hash),
+        '-out',
+        out,
+        '-pkeyopt',
+        'digest:sha256',
+      ]);
+      t.is(exit, 0, stderr);
+      const value = readFileSync(out);
+      const row = concatenatedValue(value, signer.keyBits);
+      for (const form of [value, row]) {
+        const finishing = finish(beginning.input, state, form);
+        await finishCades(finishing);
         const verdict = await accepted({
           signature: finishing.output,
-          form: 'armor' in cades ? 'PEM' : 'DER',
+          content: beginning.input,
           ca: pki().rootFile,
-          ...(detached ? { content: beginning.input } : {}),
         });
         t.is(verdict, 'accepted');
       }
-      t.deepEqual(failures(facts(finishing.output, detached ? beginning.input : undefined)), []);
-
-      const wrong = Buffer.from(value);
-      wrong[wrong.length - 1] = (wrong[wrong.length - 1] ?? 0) ^ 1;
-      for (const bad of [
-        wrong,
-        value.subarray(1),
-        Buffer.alloc(0),
-        Buffer.alloc(value.length),
-        Buffer.alloc(9000),
-      ]) {
-        const refused = finish(beginning.input, state, bad);
-        t.is(await codeOf(() => finishCades(refused)), 'signature.mismatch');
-        t.throws(() => readFileSync(refused.output), { code: 'ENOENT' });
-      }
+      const swapped = Buffer.concat([row.subarray(row.length / 2), row.subarray(0, row.length / 2)]);
+      t.is(await codeOf(() => finishCades(finish(beginning.input, state, swapped))), 'signature.mismatch');
     }
-  });
-}
-
-test('a key that signs hashes needs the hash alone, and an ECDSA value may be r and s concatenated', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  for (const kind of ['p-256', 'p-384', 'p-521'] as const) {
-    const signer = pki().signer(kind);
-    const beginning = begin(signer, { cades: { detached: true } });
-    const { hash, state } = beginCades(beginning);
-    const key = file(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' }));
-    const out = file();
-    const { exit, stderr } = await runTool('openssl', [
-      'pkeyutl',
-      '-sign',
-      '-inkey',
-      key,
-      '-in',
-      file(hash),
-      '-out',
-      out,
-      '-pkeyopt',
-      'digest:sha256',
-    ]);
-    t.is(exit, 0, stderr);
-    const value = readFileSync(out);
-    const row = concatenatedValue(value, signer.keyBits);
-    for (const form of [value, row]) {
-      const finishing = finish(beginning.input, state, form);
-      await finishCades(finishing);
-      const verdict = await accepted({
-        signature: finishing.output,
-        content: beginning.input,
-        ca: pki().rootFile,
-      });
-      t.is(verdict, 'accepted');
-    }
-    const swapped = Buffer.concat([row.subarray(row.length / 2), row.subarray(0, row.length / 2)]);
-    t.is(await codeOf(() => finishCades(finish(beginning.input, state, swapped))), 'signature.mismatch');
-  }
-});
+  },
+);
 
 test('a PSS value whose salt length differs from the signed parameters is refused', async (t) => {
   const signer = pki().signer('rsa-2048');
@@ -173,8 +179,7 @@ test('the first step refuses the requests that signing in one step refuses', asy
   t.is(await codeOf(() => beginCades(begin(signer, { input: file() }))), 'input.unreadable');
 });
 
-test('two steps reach every level', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('two steps reach every level', async (t) => {
   const authority = await startAuthority();
   try {
     const kinds: readonly KeyKind[] = ['p-256', 'rsa-2048'];

@@ -16,7 +16,9 @@ import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
 import { algorithmOf, type HashName } from '#crypto/x509/signature-algorithms.js';
 import { issueCertificate } from '../../pki/issuing.ts';
 import { type KeyKind, pki, testSigner } from '../../pki/pki.ts';
-import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
+import { opensslCms, opensslCmsPrint, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const CONTENT = Buffer.from('Thirty pages of terms, and a signature.\n'.repeat(50));
 const KINDS: readonly KeyKind[] = ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'];
@@ -52,8 +54,7 @@ function written(name: string, bytes: Buffer): string {
   return path;
 }
 
-test('openssl and the engine accept signatures by every kind of key with every digest', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('openssl and the engine accept signatures by every kind of key with every digest', async (t) => {
   const content = written('content.bin', CONTENT);
   const ca = pki().rootFile;
   for (const kind of KINDS) {
@@ -66,8 +67,7 @@ test('openssl and the engine accept signatures by every kind of key with every d
   }
 });
 
-test('signing-time is included only on request, and the other attributes always', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('signing-time is included only on request, and the other attributes always', async (t) => {
   const signer = pki().signer('rsa-2048');
   const without = await opensslCmsPrint(written('pades.der', build(signer)));
   const withTime = await opensslCmsPrint(
@@ -82,8 +82,7 @@ test('signing-time is included only on request, and the other attributes always'
   t.regex(withTime, /signingTime[\s\S]*UTCTIME:May {2}6 07:08:09 2031 GMT/);
 });
 
-test('a signing time from 2050 on is written as GeneralizedTime', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a signing time from 2050 on is written as GeneralizedTime', async (t) => {
   const der = build(pki().signer('p-256'), 'sha256', Date.UTC(2050, 0, 1));
   t.regex(await opensslCmsPrint(written('late.der', der)), /GENERALIZEDTIME:Jan {2}1 00:00:00 2050 GMT/);
   t.deepEqual(failed(verify(der)), []);

@@ -12,7 +12,9 @@ import {
   startAuthority,
   type TestAuthority,
 } from '../../pki/authority.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 async function using<T>(
   options: AuthorityOptions,
@@ -49,71 +51,73 @@ function wholeResponse(basic: Buffer): Buffer {
   return sequence(Buffer.from([0x0a, 1, 0]), tlv(0xa0, bytes));
 }
 
-test('evidence holds both chains with the root, and an answer that openssl accepts for each certificate below it', async (t) => {
-  await using({}, async (authority) => {
-    const { pki } = authority;
-    const evidence = await collect(authority);
-    const fingerprints = evidence.certificates.map((der) => readCertificate(der).fingerprint);
-    for (const wanted of [
-      ...ends(authority),
-      pki.issuing.certificate,
-      pki.stamping.certificate,
-      pki.root.certificate,
-    ]) {
-      t.true(fingerprints.includes(readCertificate(wanted).fingerprint));
-    }
-    t.is(new Set(fingerprints).size, fingerprints.length);
-    t.is(evidence.ocsps.length, 2, 'signer and time-stamp signer');
-    t.is(evidence.crls.length, 1, 'the two CAs are on one list');
-    if (!requireTool(t, 'openssl')) return;
-    const path = (name: string, bytes: Buffer | string) => {
-      const file = join(pki.folder, name);
-      writeFileSync(file, bytes);
-      return file;
-    };
-    const [signer = Buffer.alloc(0), stamper = Buffer.alloc(0)] = ends(authority);
-    const cases = [
-      { certificate: signer, issuer: pki.issuingFile },
-      { certificate: stamper, issuer: pki.stampingFile },
-    ];
-    for (const [index, { certificate, issuer }] of cases.entries()) {
-      const verdicts = [];
-      for (const ocsp of evidence.ocsps) {
-        const run = await runTool('openssl', [
-          'ocsp',
-          '-respin',
-          path(`${index}.ors`, wholeResponse(ocsp)),
-          '-no_nonce',
-          '-issuer',
-          issuer,
-          '-cert',
-          path(`${index}.crt`, certificatePem(certificate)),
-          '-CAfile',
-          pki.rootFile,
-          '-verify_other',
-          issuer,
-        ]);
-        verdicts.push(`${run.stdout}${run.stderr}`);
+toolTest(
+  'evidence holds both chains with the root, and an answer that openssl accepts for each certificate below it',
+  async (t) => {
+    await using({}, async (authority) => {
+      const { pki } = authority;
+      const evidence = await collect(authority);
+      const fingerprints = evidence.certificates.map((der) => readCertificate(der).fingerprint);
+      for (const wanted of [
+        ...ends(authority),
+        pki.issuing.certificate,
+        pki.stamping.certificate,
+        pki.root.certificate,
+      ]) {
+        t.true(fingerprints.includes(readCertificate(wanted).fingerprint));
       }
-      t.true(
-        verdicts.some((text) => text.includes('Response verify OK') && text.includes(`${index}.crt: good`)),
-        verdicts.join('\n'),
-      );
-    }
-    const [crl = Buffer.alloc(0)] = evidence.crls;
-    const run = await runTool('openssl', [
-      'crl',
-      '-inform',
-      'DER',
-      '-in',
-      path('root.crl', crl),
-      '-CAfile',
-      pki.rootFile,
-      '-noout',
-    ]);
-    t.regex(run.stderr, /verify OK/);
-  });
-});
+      t.is(new Set(fingerprints).size, fingerprints.length);
+      t.is(evidence.ocsps.length, 2, 'signer and time-stamp signer');
+      t.is(evidence.crls.length, 1, 'the two CAs are on one list');
+      const path = (name: string, bytes: Buffer | string) => {
+        const file = join(pki.folder, name);
+        writeFileSync(file, bytes);
+        return file;
+      };
+      const [signer = Buffer.alloc(0), stamper = Buffer.alloc(0)] = ends(authority);
+      const cases = [
+        { certificate: signer, issuer: pki.issuingFile },
+        { certificate: stamper, issuer: pki.stampingFile },
+      ];
+      for (const [index, { certificate, issuer }] of cases.entries()) {
+        const verdicts = [];
+        for (const ocsp of evidence.ocsps) {
+          const run = await runTool('openssl', [
+            'ocsp',
+            '-respin',
+            path(`${index}.ors`, wholeResponse(ocsp)),
+            '-no_nonce',
+            '-issuer',
+            issuer,
+            '-cert',
+            path(`${index}.crt`, certificatePem(certificate)),
+            '-CAfile',
+            pki.rootFile,
+            '-verify_other',
+            issuer,
+          ]);
+          verdicts.push(`${run.stdout}${run.stderr}`);
+        }
+        t.true(
+          verdicts.some((text) => text.includes('Response verify OK') && text.includes(`${index}.crt: good`)),
+          verdicts.join('\n'),
+        );
+      }
+      const [crl = Buffer.alloc(0)] = evidence.crls;
+      const run = await runTool('openssl', [
+        'crl',
+        '-inform',
+        'DER',
+        '-in',
+        path('root.crl', crl),
+        '-CAfile',
+        pki.rootFile,
+        '-noout',
+      ]);
+      t.regex(run.stderr, /verify OK/);
+    });
+  },
+);
 
 test('answers are cached until nextUpdate, and concurrent callers share one request', async (t) => {
   await using({}, async (authority) => {

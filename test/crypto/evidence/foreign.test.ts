@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { timeText } from '#crypto/asn1/time.js';
 import { encodeOcspRequest } from '#crypto/evidence/revocation-inquiry.js';
 import { type RevocationStatus, revocationStatus } from '#crypto/evidence/revocation-status.js';
@@ -8,7 +8,9 @@ import { certificatePem, readCertificate } from '#crypto/x509/certificate.js';
 import { makeAuthorityPki } from '../../pki/authority-pki.ts';
 import { keyPemOf } from '../../pki/pki.ts';
 import { serialOf } from '../../pki/revocation-answers.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const test = withTools(ava, 'openssl');
 
 const AT = Math.floor(Date.now() / 1000) * 1000;
 const DAY = 86_400_000;
@@ -51,7 +53,6 @@ function agree(t: ExecutionContext, status: RevocationStatus, expected: Revocati
 
 for (const entry of ['good', 'revoked', 'absent'] as const) {
   test(`openssl as responder and the engine understand each other: ${entry}`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
     const { folder, file, index } = caFolder(entry);
     const { key, certificate } = pki.issuing.responder;
     const answer = join(folder, 'answer');
@@ -77,7 +78,6 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
   });
 
   test(`the engine reads a CRL that openssl makes: ${entry}`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
     const { folder, file, index } = caFolder(entry);
     const config = file(
       'ca.cnf',

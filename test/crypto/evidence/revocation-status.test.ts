@@ -21,7 +21,9 @@ import {
   type Revoked,
   serialOf,
 } from '../../pki/revocation-answers.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Math.floor(Date.now() / 1000) * 1000;
 const HOUR = 3_600_000;
@@ -271,42 +273,44 @@ test('a CRL signed by another key, or by a CA without the right to, is ignored',
   t.regex(reasonOf(status), /may not sign CRLs/);
 });
 
-test('openssl and the engine agree about CRLs that are good, revoking, stale, forged, or for CAs only', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const rootList = makeCrl({ issuer: pki.root, revoked: NO_CALLER, ...FRESH });
-  const cases: readonly Buffer[] = [
-    crl(),
-    crl({ revoked: revoked(AT - HOUR) }),
-    crl({ thisUpdate: AT - 3 * HOUR, nextUpdate: AT - HOUR }),
-    crl({ issuer: { key: pki.stamping.key, certificate: ca.certificate } }),
-    crl(point(flag(0x82))),
-    crl(point(address(`${BASE}/crl/other`))),
-    crl(point(address(`${BASE}/crl/issuing`))),
-  ];
-  const leaf = join(pki.folder, 'leaf.pem');
-  writeFileSync(leaf, certificatePem(signer.der));
-  for (const [index, der] of cases.entries()) {
-    const lists = join(pki.folder, `${index}.crls`);
-    const pem = (bytes: Buffer) => certificatePem(bytes).replaceAll('CERTIFICATE', 'X509 CRL');
-    writeFileSync(lists, pem(der) + pem(rootList));
-    const { exit, stderr } = await runTool('openssl', [
-      'verify',
-      '-attime',
-      String(AT / 1000),
-      '-CAfile',
-      pki.rootFile,
-      '-untrusted',
-      pki.issuingFile,
-      '-crl_check_all',
-      '-CRLfile',
-      lists,
-      '-purpose',
-      'any',
-      leaf,
-    ]);
-    t.is(judge({ crls: [der] }).status === 'good', exit === 0, `case ${index}: ${stderr}`);
-  }
-});
+toolTest(
+  'openssl and the engine agree about CRLs that are good, revoking, stale, forged, or for CAs only',
+  async (t) => {
+    const rootList = makeCrl({ issuer: pki.root, revoked: NO_CALLER, ...FRESH });
+    const cases: readonly Buffer[] = [
+      crl(),
+      crl({ revoked: revoked(AT - HOUR) }),
+      crl({ thisUpdate: AT - 3 * HOUR, nextUpdate: AT - HOUR }),
+      crl({ issuer: { key: pki.stamping.key, certificate: ca.certificate } }),
+      crl(point(flag(0x82))),
+      crl(point(address(`${BASE}/crl/other`))),
+      crl(point(address(`${BASE}/crl/issuing`))),
+    ];
+    const leaf = join(pki.folder, 'leaf.pem');
+    writeFileSync(leaf, certificatePem(signer.der));
+    for (const [index, der] of cases.entries()) {
+      const lists = join(pki.folder, `${index}.crls`);
+      const pem = (bytes: Buffer) => certificatePem(bytes).replaceAll('CERTIFICATE', 'X509 CRL');
+      writeFileSync(lists, pem(der) + pem(rootList));
+      const { exit, stderr } = await runTool('openssl', [
+        'verify',
+        '-attime',
+        String(AT / 1000),
+        '-CAfile',
+        pki.rootFile,
+        '-untrusted',
+        pki.issuingFile,
+        '-crl_check_all',
+        '-CRLfile',
+        lists,
+        '-purpose',
+        'any',
+        leaf,
+      ]);
+      t.is(judge({ crls: [der] }).status === 'good', exit === 0, `case ${index}: ${stderr}`);
+    }
+  },
+);
 
 test('no changed byte makes a revoked certificate good', (t) => {
   const look = (make: (bytes: Buffer) => Partial<Evidence>, der: Buffer) => {

@@ -14,7 +14,9 @@ import { certificatePem } from '#crypto/x509/certificate.js';
 import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const NOW = Date.now();
 const DAY = 86_400_000;
@@ -186,7 +188,7 @@ async function outcomeOf(
     const trust = { anchors: [root.certificate], intermediates: [], revocation: 'none' } as const;
     const report = await validateFile({ format, path: request.output, at: NOW, trust });
     verdicts.push(report.indication);
-    if (format !== 'Cades' || !requireTool(t, 'openssl')) continue;
+    if (format !== 'Cades') continue;
     const words = ['cms', '-verify', '-inform', 'DER', '-in', request.output, '-CAfile', pki().rootFile];
     const { exit, stderr } = await runTool('openssl', [...words, '-purpose', 'any', '-out', file()]);
     t.is(exit, 0, stderr);
@@ -194,8 +196,7 @@ async function outcomeOf(
   return [...new Set(verdicts)].join();
 }
 
-test('a PKCS#12 container in Base64, as secret stores hold it, is opened', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a PKCS#12 container in Base64, as secret stores hold it, is opened', async (t) => {
   const signer = pki().signer('p-256');
   const path = join(folder, 'stored.pfx');
   const named = ['-inkey', file(keyPemOf(signer.key.keyObject)), '-in', file(chainPem(signer))];
@@ -210,13 +211,13 @@ test('a PKCS#12 container in Base64, as secret stores hold it, is opened', async
   t.is(await codeOf({ source: 'Pfx', path: file(text.slice(4)), password: 'open' }), 'key.unreadable');
 });
 
-test('keys on further curves sign, and openssl accepts their signatures', async (t) => {
+toolTest('keys on further curves sign, and openssl accepts their signatures', async (t) => {
   for (const namedCurve of ['secp256k1', 'brainpoolP256r1', 'brainpoolP320r1', 'brainpoolP512r1']) {
     t.is(await outcomeOf(t, generateKeyPairSync('ec', { namedCurve })), 'TOTAL-PASSED', namedCurve);
   }
 });
 
-test('RSA-PSS keys sign with the digest they are bound to, and refuse another', async (t) => {
+toolTest('RSA-PSS keys sign with the digest they are bound to, and refuse another', async (t) => {
   const free = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
   t.is(await outcomeOf(t, free), 'TOTAL-PASSED');
   t.is(await outcomeOf(t, free, 'sha512'), 'TOTAL-PASSED');
@@ -226,8 +227,7 @@ test('RSA-PSS keys sign with the digest they are bound to, and refuse another', 
   t.is(await outcomeOf(t, bound, 'sha256'), 'key.unsupported');
 });
 
-test('PKCS#12 with old and with new ciphers is opened, for RSA and EC keys', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('PKCS#12 with old and with new ciphers is opened, for RSA and EC keys', async (t) => {
   const ways: readonly (readonly string[])[] = [
     ['-legacy'],
     ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES'],
@@ -252,22 +252,23 @@ test('PKCS#12 with old and with new ciphers is opened, for RSA and EC keys', asy
   }
 });
 
-test('PKCS#12 opens without a password, a wrong password has a code of its own, and other bytes are unreadable', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const signer = pki().signer('p-256');
-  t.is(await codeOf({ source: 'Pfx', path: await pfx(signer, '') }), 'loaded');
-  for (const way of [['-legacy'], [], ['-nomac'], ['-legacy', '-nomac']]) {
-    const path = await pfx(signer, 'right', ...way);
-    t.is(await codeOf({ source: 'Pfx', path, password: 'wrong' }), 'key.password', way.join(' '));
-    t.is(await codeOf({ source: 'Pfx', path }), 'key.password', way.join(' '));
-  }
-  t.is(await codeOf({ source: 'Pfx', path: file('rubbish') }), 'key.unreadable');
-  t.is(await codeOf({ source: 'Pfx', path: file() }), 'key.unreadable');
-  t.is(await codeOf({ source: 'Pfx', path: join(folder, 'none') }), 'key.unreadable');
-});
+toolTest(
+  'PKCS#12 opens without a password, a wrong password has a code of its own, and other bytes are unreadable',
+  async (t) => {
+    const signer = pki().signer('p-256');
+    t.is(await codeOf({ source: 'Pfx', path: await pfx(signer, '') }), 'loaded');
+    for (const way of [['-legacy'], [], ['-nomac'], ['-legacy', '-nomac']]) {
+      const path = await pfx(signer, 'right', ...way);
+      t.is(await codeOf({ source: 'Pfx', path, password: 'wrong' }), 'key.password', way.join(' '));
+      t.is(await codeOf({ source: 'Pfx', path }), 'key.password', way.join(' '));
+    }
+    t.is(await codeOf({ source: 'Pfx', path: file('rubbish') }), 'key.unreadable');
+    t.is(await codeOf({ source: 'Pfx', path: file() }), 'key.unreadable');
+    t.is(await codeOf({ source: 'Pfx', path: join(folder, 'none') }), 'key.unreadable');
+  },
+);
 
-test('the thumbprint selects one of several keys in a container', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('the thumbprint selects one of several keys in a container', async (t) => {
   const signers = [pki().signer('rsa-2048'), pki().signer('p-256')] as const;
   const safes = await Promise.all(
     signers.map(async (signer) => safesOf(readFileSync(await pfx(signer, 'two keys', '-nomac')))),
@@ -295,8 +296,7 @@ function safesOf(container: Buffer): Buffer[] {
   return childrenOf(readWhole(octets(safe ?? readWhole(container)))).map(encoded);
 }
 
-test('a truncated or changed container fails with a code', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a truncated or changed container fails with a code', async (t) => {
   const good = readFileSync(
     await pfx(pki().signer('p-256'), 'x', '-keypbe', 'AES-128-CBC', '-iter', '1', '-nomac'),
   );

@@ -7,7 +7,9 @@ import { loadSigner } from '#crypto/keys/load.js';
 import type { LoadedSigner } from '#crypto/keys/loaded-signer.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-warnings-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,8 +53,7 @@ test('an incomplete chain causes a warning that names the certificate, and a com
   t.regex(alone.warnings[0]?.text ?? '', /CN=Test Issuing CA"/);
 });
 
-test('a certificate signed with SHA-1 causes a warning, and one with SHA-256 causes none', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a certificate signed with SHA-1 causes a warning, and one with SHA-256 causes none', async (t) => {
   const signer = pki().signer('rsa-2048');
   const issue = async (digest: string): Promise<Buffer> => {
     const request = file('');

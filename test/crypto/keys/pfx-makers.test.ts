@@ -6,9 +6,11 @@ import test from 'ava';
 import { loadSigner } from '#crypto/keys/load.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
-import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
+import { runTool, type ToolName, withTools } from '../../verifiers/index.ts';
 import { withPbmac1 } from './pbmac1.ts';
 import { thumbprint } from './softhsm.ts';
+
+const toolTest = withTools(test, 'openssl', 'certutil', 'pk12util');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-pfx-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,8 +72,7 @@ async function codeOf(path: string, password: string, named?: string): Promise<s
   }
 }
 
-test('containers of NSS are opened, with old and new ciphers', async (t) => {
-  if (!requireTool(t, 'openssl', 'certutil', 'pk12util')) return;
+toolTest('containers of NSS are opened, with old and new ciphers', async (t) => {
   const signer = pki().signer('p-256');
   const database = fresh();
   mkdirSync(database);
@@ -86,8 +87,11 @@ test('containers of NSS are opened, with old and new ciphers', async (t) => {
   }
 });
 
-test('key stores of Java are opened in both formats, and several keys are distinguished', async (t) => {
-  if (!requireTool(t, 'openssl', 'keytool')) return;
+withTools(
+  test,
+  'openssl',
+  'keytool',
+)('key stores of Java are opened in both formats, and several keys are distinguished', async (t) => {
   const signers = [pki().signer('rsa-2048'), pki().signer('p-256')] as const;
   const addTo = async (store: string, signer: TestSigner, ...way: readonly string[]): Promise<void> => {
     const from = await container(signer, thumbprint(signer));
@@ -107,23 +111,24 @@ test('key stores of Java are opened in both formats, and several keys are distin
   t.deepEqual(await flaws(old, signers[0]), []);
 });
 
-test('containers of openssl are opened with every pair of ciphers and every integrity hash', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const signer = pki().signer('p-256');
-  const ways = [
-    ['-legacy', '-descert'],
-    ['-legacy', '-keypbe', 'PBE-SHA1-RC2-128', '-certpbe', 'PBE-SHA1-RC2-128'],
-    ['-legacy', '-keypbe', 'PBE-SHA1-2DES', '-certpbe', 'PBE-SHA1-RC2-40'],
-    ['-keypbe', 'AES-192-CBC', '-certpbe', 'AES-256-CBC', '-macalg', 'SHA384'],
-    ['-keypbe', 'CAMELLIA-192-CBC', '-certpbe', 'DES-EDE3-CBC', '-macalg', 'SHA224'],
-    ['-keypbe', 'AES-256-CBC', '-certpbe', 'NONE', '-iter', '100000'],
-  ];
-  for (const way of ways)
-    t.deepEqual(await flaws(await container(signer, 'x', ...way), signer), [], way.join(' '));
-});
+toolTest(
+  'containers of openssl are opened with every pair of ciphers and every integrity hash',
+  async (t) => {
+    const signer = pki().signer('p-256');
+    const ways = [
+      ['-legacy', '-descert'],
+      ['-legacy', '-keypbe', 'PBE-SHA1-RC2-128', '-certpbe', 'PBE-SHA1-RC2-128'],
+      ['-legacy', '-keypbe', 'PBE-SHA1-2DES', '-certpbe', 'PBE-SHA1-RC2-40'],
+      ['-keypbe', 'AES-192-CBC', '-certpbe', 'AES-256-CBC', '-macalg', 'SHA384'],
+      ['-keypbe', 'CAMELLIA-192-CBC', '-certpbe', 'DES-EDE3-CBC', '-macalg', 'SHA224'],
+      ['-keypbe', 'AES-256-CBC', '-certpbe', 'NONE', '-iter', '100000'],
+    ];
+    for (const way of ways)
+      t.deepEqual(await flaws(await container(signer, 'x', ...way), signer), [], way.join(' '));
+  },
+);
 
-test('a container whose integrity value is PBMAC1 opens with its password alone', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a container whose integrity value is PBMAC1 opens with its password alone', async (t) => {
   const signer = pki().signer('p-256');
   const plain = readFileSync(await container(signer, 'x'));
   for (const [hash, keyLength] of [

@@ -6,7 +6,9 @@ import test from 'ava';
 import { octetString, oid, sequence, unsigned } from '#crypto/asn1/write.js';
 import { readPrivateKey } from '#crypto/keys/load.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-private-key-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,19 +53,20 @@ const WAYS: readonly (readonly string[])[] = [
   ['-v1', 'PBE-SHA1-RC2-40', ...LEGACY],
 ];
 
-test('encrypted PKCS#8 opens in every common cipher with its password, and a wrong password has its own code', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  for (const [index, way] of WAYS.entries()) {
-    const key = pki().signer(index % 2 === 0 ? 'p-256' : 'rsa-2048').key.keyObject;
-    const pem = await written('pkcs8', keyPemOf(key), '-topk8', ...way, '-passout', 'pass:open');
-    t.true((await readPrivateKey(pem, 'open')).equals(key), way.join(' '));
-    t.is(await codeOf(pem, 'shut'), 'key.password', way.join(' '));
-    t.is(await codeOf(pem), 'key.password');
-  }
-});
+toolTest(
+  'encrypted PKCS#8 opens in every common cipher with its password, and a wrong password has its own code',
+  async (t) => {
+    for (const [index, way] of WAYS.entries()) {
+      const key = pki().signer(index % 2 === 0 ? 'p-256' : 'rsa-2048').key.keyObject;
+      const pem = await written('pkcs8', keyPemOf(key), '-topk8', ...way, '-passout', 'pass:open');
+      t.true((await readPrivateKey(pem, 'open')).equals(key), way.join(' '));
+      t.is(await codeOf(pem, 'shut'), 'key.password', way.join(' '));
+      t.is(await codeOf(pem), 'key.password');
+    }
+  },
+);
 
-test('a password with letters outside ASCII decrypts the key that it encrypted', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a password with letters outside ASCII decrypts the key that it encrypted', async (t) => {
   const key = pki().signer('p-256').key.keyObject;
   for (const way of [['-v2', 'aes-256-cbc'], ['-scrypt']]) {
     const pem = await written('pkcs8', keyPemOf(key), '-topk8', ...way);
@@ -72,8 +75,7 @@ test('a password with letters outside ASCII decrypts the key that it encrypted',
   }
 });
 
-test('the older forms of encrypted RSA and EC keys are opened', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('the older forms of encrypted RSA and EC keys are opened', async (t) => {
   for (const [command, kind] of [
     ['rsa', 'rsa-2048'],
     ['ec', 'p-256'],
@@ -89,8 +91,7 @@ test('the older forms of encrypted RSA and EC keys are opened', async (t) => {
   }
 });
 
-test('an obsolete encryption and a wrong password have different codes', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('an obsolete encryption and a wrong password have different codes', async (t) => {
   const plain = keyPemOf(pki().signer('p-256').key.keyObject);
   for (const way of ['PBE-MD5-DES', 'PBE-SHA1-RC4-128']) {
     const pem = await written('pkcs8', plain, '-topk8', '-v1', way, ...LEGACY);

@@ -3,15 +3,14 @@
  * All objects are created before the code under test starts the module.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionContext } from 'ava';
 import type { Handle, TokenModule } from '#crypto/keys/pkcs11/module.js';
 import { thumbprintOf } from '#crypto/x509/certificate.js';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { tokenModule } from '../../verifiers/tool.ts';
 
 export const PIN = 'pin-of-the-token';
 
@@ -45,38 +44,12 @@ export interface SoftHsm {
   remove(): void;
 }
 
-const MODULES = [
-  '/usr/lib/softhsm/libsofthsm2.so',
-  '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so',
-  '/usr/lib/aarch64-linux-gnu/softhsm/libsofthsm2.so',
-  '/usr/lib64/pkcs11/libsofthsm2.so',
-  '/usr/lib64/softhsm/libsofthsm2.so',
-  '/opt/homebrew/lib/softhsm/libsofthsm2.so',
-  '/usr/local/lib/softhsm/libsofthsm2.so',
-];
-
 const load = createRequire(import.meta.url);
 
 /** Calls that this thread has made. */
 export interface Calls {
   logins: number;
   sessions: number;
-}
-
-/** True when there are SoftHSM and the optional package; else as `requireTool`. */
-export function requireTokens(t: ExecutionContext): boolean {
-  if (!requireTool(t, 'softhsm2-util')) return false;
-  try {
-    load('pkcs11js');
-    if (MODULES.some(existsSync)) return true;
-  } catch {}
-  const text = 'the optional package pkcs11js was not built, or libsofthsm2.so is at an unknown place';
-  if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') t.fail(text);
-  else {
-    t.log(`SKIPPED: ${text}.`);
-    t.pass();
-  }
-  return false;
 }
 
 export function makeTokens(contents: readonly TokenContent[]): SoftHsm {
@@ -90,7 +63,7 @@ export function makeTokens(contents: readonly TokenContent[]): SoftHsm {
   );
   // Read by the library when it is initialized, in this process and in softhsm2-util.
   process.env['SOFTHSM2_CONF'] = configuration;
-  const modulePath = MODULES.find(existsSync) ?? '';
+  const modulePath = tokenModule() ?? '';
   const library = load('pkcs11js') as { PKCS11: new () => FillingModule };
   const calls: Calls = { logins: 0, sessions: 0 };
   // The code under test loads the same package, and so gets a module that counts.

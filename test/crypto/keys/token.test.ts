@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { SignatureAlgorithm, SignatureFormat } from '#crypto/core/types.js';
 import { signFile } from '#crypto/files/sign.js';
 import { loadSigner, type TokenSource } from '#crypto/keys/load.js';
@@ -13,8 +13,10 @@ import { deserializeSigner, serializeSigner } from '#crypto/keys/transfer.js';
 import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
 import { samplePdf } from '../../../bench/samples.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
-import { opensslCms, pdfsig, requireTool, xmlsec1 } from '../../verifiers/index.ts';
-import { makeTokens, PIN, requireTokens, type SoftHsm, thumbprint } from './softhsm.ts';
+import { opensslCms, pdfsig, withTools, xmlsec1 } from '../../verifiers/index.ts';
+import { makeTokens, PIN, type SoftHsm, thumbprint } from './softhsm.ts';
+
+const test = withTools(ava, 'softhsm2-util', 'pdfsig', 'certutil', 'openssl', 'xmlsec1');
 
 const NOW = Date.now();
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-tokens-'));
@@ -115,7 +117,6 @@ function signs(t: ExecutionContext, by: LoadedSigner, text: string, key: KeyObje
 }
 
 test.serial('a key on a token is used with certificate, chain and root, and never exported', async (t) => {
-  if (!requireTokens(t)) return;
   for (const kind of KINDS) {
     const signer = pki().signer(kind);
     const one = await loaded(signer, { tokenLabel: 'signers' });
@@ -134,7 +135,6 @@ test.serial('a key on a token is used with certificate, chain and root, and neve
 });
 
 test.serial('a token makes every value that its key supports, and refuses the others', async (t) => {
-  if (!requireTokens(t)) return;
   for (const kind of KINDS) {
     const signer = pki().signer(kind);
     const { key } = await loaded(signer);
@@ -158,7 +158,6 @@ test.serial('a token makes every value that its key supports, and refuses the ot
 });
 
 test.serial('pdfsig, openssl and xmlsec1 accept the signatures of RSA and EC keys on a token', async (t) => {
-  if (!requireTokens(t) || !requireTool(t, 'pdfsig', 'certutil', 'openssl', 'xmlsec1')) return;
   const contents: { readonly [format in SignatureFormat]: Buffer } = {
     Pades: samplePdf(),
     Cades: Buffer.from('any file'),
@@ -187,7 +186,6 @@ test.serial('pdfsig, openssl and xmlsec1 accept the signatures of RSA and EC key
 });
 
 test.serial('two hundred consecutive signatures use one session', async (t) => {
-  if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const one = await loaded(signer);
   const calls = tokens().countCalls();
@@ -212,7 +210,6 @@ function inThreads(signer: LoadedSigner, threads: number, texts: readonly string
 }
 
 test.serial('eight threads sign concurrently, with one session and with four', async (t) => {
-  if (!requireTokens(t)) return;
   const texts = Array.from({ length: 25 }, (_, index) => `text ${index}`);
   for (const [kind, maxSessions] of [
     ['p-256', 1],
@@ -234,7 +231,6 @@ test.serial('eight threads sign concurrently, with one session and with four', a
 });
 
 test.serial('a signer with a token is sent to another thread without its PIN in clear', async (t) => {
-  if (!requireTokens(t)) return;
   const one = await loaded(pki().signer('p-256'));
   const data = serializeSigner(one);
   t.is(data.where, 'token');
@@ -249,7 +245,6 @@ test.serial('a signer with a token is sent to another thread without its PIN in 
 test.serial(
   'a wrong PIN has its own code and is tried once, and the right one still opens the token',
   async (t) => {
-    if (!requireTokens(t)) return;
     const signer = pki().signer('p-256');
     const wrong = await refusal(signer, { pin: '0000' });
     t.is(wrong.code, 'key.password');
@@ -260,7 +255,6 @@ test.serial(
 );
 
 test.serial('a changed PIN is tried once by all threads together', async (t) => {
-  if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const one = await loaded(signer, { maxSessions: 4 });
   if (one.key.where !== 'token') throw new Error('not on a token');
@@ -289,7 +283,6 @@ test.serial('a changed PIN is tried once by all threads together', async (t) => 
 });
 
 test.serial('a removed token fails with a code, and signs again once it is inserted', async (t) => {
-  if (!requireTokens(t)) return;
   const hsm = tokens();
   for (const maxSessions of [1, 3]) {
     const signer = pki().signer('rsa-2048');
@@ -314,7 +307,6 @@ test.serial('a removed token fails with a code, and signs again once it is inser
 });
 
 test.serial('threads continue when a removed token is inserted again', async (t) => {
-  if (!requireTokens(t)) return;
   const hsm = tokens();
   const signer = pki().signer('p-256');
   const one = await loaded(signer, { maxSessions: 2 });
@@ -333,7 +325,6 @@ test.serial('threads continue when a removed token is inserted again', async (t)
 });
 
 test.serial('a key that asks for the PIN at every signature signs more than once', async (t) => {
-  if (!requireTokens(t)) return;
   const signer = pki().signer('rsa-3072');
   const one = await loaded(signer);
   const calls = tokens().countCalls();
@@ -342,7 +333,6 @@ test.serial('a key that asks for the PIN at every signature signs more than once
 });
 
 test.serial('each fault of a token has its own code', async (t) => {
-  if (!requireTokens(t)) return;
   const good = pki().signer('p-256');
   t.is((await refusal(good, { modulePath: join(folder, 'none.so') })).code, 'key.unavailable');
   t.is((await refusal(good, { tokenLabel: 'nobody' })).code, 'key.unavailable');
@@ -360,7 +350,6 @@ test.serial('each fault of a token has its own code', async (t) => {
 test.serial(
   'a certificate without an identifier finds its key by trial, and a missing key has its own code',
   async (t) => {
-    if (!requireTokens(t)) return;
     const one = await loaded(expired);
     signs(t, one, 'nameless', publicKeyOf(expired));
     t.is(one.warnings[0]?.code, 'chain.incomplete');
@@ -370,7 +359,6 @@ test.serial(
 test.serial(
   'certificates that need a login to be visible are found on a token named by its label',
   async (t) => {
-    if (!requireTokens(t)) return;
     t.is(
       (await refusal(hiddenSigner)).code,
       'key.not-found',

@@ -7,7 +7,7 @@ import { augmentPades } from '#crypto/pades/augment.js';
 import { IncrementalFile } from '#crypto/pades/incremental-file.js';
 import { appendDocumentTimestamp } from '#crypto/pades/time-stamping.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
 import { rawSignatures } from './inspect.ts';
 import {
@@ -22,6 +22,8 @@ import {
   vriKey,
 } from './levels-harness.ts';
 import { freshPath, put } from './validation/verdicts.ts';
+
+const toolTest = withTools(test, ...TOOLS);
 
 let authority: TestAuthority;
 test.before(async () => {
@@ -60,62 +62,66 @@ const startsWith = (path: string, prefix: string) => {
   return whole.subarray(0, start.length).equals(start);
 };
 
-test('a signature is augmented from B to T, LT and LTA and renewed, and every verifier agrees at each step', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  for (const pdf of [classicPdf(documentObjects()), streamPdf(documentObjects({ form: 'indirect' }))]) {
-    const signed = await signAt(authority, 'B', put(pdf));
-    const stamped = await augment(signed.output, 'T');
-    await acceptedAt(t, authority, stamped, { documentTimestamps: 1 });
-    t.is((await storeIn(stamped.output)).vri.size, 0);
-    const proven = await augment(stamped.output, 'LT');
-    await acceptedAt(t, authority, proven, { documentTimestamps: 1 });
-    const keys = rawSignatures(proven.output).map(({ contents }) => vriKey(contents));
-    t.deepEqual([...(await storeIn(proven.output)).vri.keys()].sort(), keys.sort());
-    const archived = await augment(proven.output, 'LTA');
-    await acceptedAt(t, authority, archived, { documentTimestamps: 2 });
-    t.is(rawSignatures(archived.output).at(-1)?.end, archived.result.output.length);
-    const renewed = await augment(archived.output, 'LTA');
-    await acceptedAt(t, authority, renewed, { documentTimestamps: 3 });
-    for (const { input, output } of [stamped, proven, archived, renewed]) t.true(startsWith(output, input));
-  }
-});
-
-test('level B is augmented to LTA at once, and each time-stamp covers the evidence about the earlier ones', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  const own = await startAuthority({ sources: 'crl' });
-  try {
-    const signed = await signAt(own, 'B', plain());
-    const archived = await augment(signed.output, 'LTA', own.services);
-    await acceptedAt(t, own, archived, { documentTimestamps: 2 });
-    const raw = rawSignatures(archived.output);
-    const keys = raw.map(({ contents }) => vriKey(contents));
-    for (const [index, { end }] of raw.entries()) {
-      const covered = put(readFileSync(archived.output).subarray(0, end));
-      const store = await storeIn(covered);
-      t.deepEqual([...store.vri.keys()].sort(), keys.slice(0, index).sort());
-      if (index === 0) continue;
-      // Without the network and without a later revision, the signer is proven good, and so is its CA.
-      const certificates = pemFile(store.certificates, 'CERTIFICATE');
-      const crls = pemFile(store.crls, 'X509 CRL');
-      const verdict = await runTool('openssl', [
-        'verify',
-        '-CAfile',
-        own.pki.rootFile,
-        '-untrusted',
-        certificates,
-        '-crl_check_all',
-        '-CRLfile',
-        crls,
-        '-purpose',
-        'any',
-        pemFile([own.pki.signer('p-256').certificate], 'CERTIFICATE'),
-      ]);
-      t.is(verdict.exit, 0, verdict.stderr);
+toolTest(
+  'a signature is augmented from B to T, LT and LTA and renewed, and every verifier agrees at each step',
+  async (t) => {
+    for (const pdf of [classicPdf(documentObjects()), streamPdf(documentObjects({ form: 'indirect' }))]) {
+      const signed = await signAt(authority, 'B', put(pdf));
+      const stamped = await augment(signed.output, 'T');
+      await acceptedAt(t, authority, stamped, { documentTimestamps: 1 });
+      t.is((await storeIn(stamped.output)).vri.size, 0);
+      const proven = await augment(stamped.output, 'LT');
+      await acceptedAt(t, authority, proven, { documentTimestamps: 1 });
+      const keys = rawSignatures(proven.output).map(({ contents }) => vriKey(contents));
+      t.deepEqual([...(await storeIn(proven.output)).vri.keys()].sort(), keys.sort());
+      const archived = await augment(proven.output, 'LTA');
+      await acceptedAt(t, authority, archived, { documentTimestamps: 2 });
+      t.is(rawSignatures(archived.output).at(-1)?.end, archived.result.output.length);
+      const renewed = await augment(archived.output, 'LTA');
+      await acceptedAt(t, authority, renewed, { documentTimestamps: 3 });
+      for (const { input, output } of [stamped, proven, archived, renewed]) t.true(startsWith(output, input));
     }
-  } finally {
-    await own.close();
-  }
-});
+  },
+);
+
+toolTest(
+  'level B is augmented to LTA at once, and each time-stamp covers the evidence about the earlier ones',
+  async (t) => {
+    const own = await startAuthority({ sources: 'crl' });
+    try {
+      const signed = await signAt(own, 'B', plain());
+      const archived = await augment(signed.output, 'LTA', own.services);
+      await acceptedAt(t, own, archived, { documentTimestamps: 2 });
+      const raw = rawSignatures(archived.output);
+      const keys = raw.map(({ contents }) => vriKey(contents));
+      for (const [index, { end }] of raw.entries()) {
+        const covered = put(readFileSync(archived.output).subarray(0, end));
+        const store = await storeIn(covered);
+        t.deepEqual([...store.vri.keys()].sort(), keys.slice(0, index).sort());
+        if (index === 0) continue;
+        // Without the network and without a later revision, the signer is proven good, and so is its CA.
+        const certificates = pemFile(store.certificates, 'CERTIFICATE');
+        const crls = pemFile(store.crls, 'X509 CRL');
+        const verdict = await runTool('openssl', [
+          'verify',
+          '-CAfile',
+          own.pki.rootFile,
+          '-untrusted',
+          certificates,
+          '-crl_check_all',
+          '-CRLfile',
+          crls,
+          '-purpose',
+          'any',
+          pemFile([own.pki.signer('p-256').certificate], 'CERTIFICATE'),
+        ]);
+        t.is(verdict.exit, 0, verdict.stderr);
+      }
+    } finally {
+      await own.close();
+    }
+  },
+);
 
 function pemFile(values: readonly Buffer[], label: string): string {
   const lines = values.map((der) => der.toString('base64').replace(/.{64}/g, '$&\n'));
@@ -124,8 +130,7 @@ function pemFile(values: readonly Buffer[], label: string): string {
   );
 }
 
-test('a signature with a time-stamp gets no second one for level LT', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a signature with a time-stamp gets no second one for level LT', async (t) => {
   const signed = await signAt(authority, 'T', plain());
   const proven = await augment(signed.output, 'LT');
   await acceptedAt(t, authority, proven);
@@ -135,8 +140,7 @@ test('a signature with a time-stamp gets no second one for level LT', async (t) 
   t.true(subjects((await storeIn(proven.output)).certificates).includes('Authority time-stamps'));
 });
 
-test('a renewal adds evidence for the last time-stamp, and none that is already stored', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a renewal adds evidence for the last time-stamp, and none that is already stored', async (t) => {
   const archived = await signAt(authority, 'LTA', plain());
   const before = await storeIn(archived.output);
   const renewed = await augment(archived.output, 'LTA', authority.freshServices());
@@ -153,8 +157,7 @@ test('a renewal adds evidence for the last time-stamp, and none that is already 
   t.is(after.certificates.length, before.certificates.length);
 });
 
-test('several signatures get evidence each, and share one document time-stamp', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('several signatures get evidence each, and share one document time-stamp', async (t) => {
   const first = await signAt(authority, 'B', plain());
   const second = await signAt(authority, 'T', first.output, { signer: authority.pki.signer('p-384') });
   const third = await signAt(authority, 'B', second.output, { signer: authority.pki.signer('rsa-2048') });
@@ -163,8 +166,7 @@ test('several signatures get evidence each, and share one document time-stamp', 
   t.is((await storeIn(proven.output)).vri.size, 4);
 });
 
-test('a security store without VRI entries counts for the content of a later time-stamp', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a security store without VRI entries counts for the content of a later time-stamp', async (t) => {
   const proven = await signAt(authority, 'LT', plain());
   // The same length, so that no offset moves; another signer writes no /VRI.
   const text = readFileSync(proven.output).toString('latin1').replace('/VRI <<', '/XYZ <<');
@@ -252,27 +254,31 @@ test('an unavailable authority, or a revocation of the signer, fails the signing
   }
 });
 
-test('a file encrypted with an empty password is signed and archived, and its stored evidence is readable', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  for (const length of ['128', '256']) {
-    const path = freshPath('encrypted.pdf');
-    await runTool('qpdf', [
-      '--encrypt',
-      '',
-      'owner',
-      length,
-      ...(length === '128' ? ['--use-aes=y'] : []),
-      '--',
-      plain(),
-      path,
-    ]);
-    const signed = await signAt(authority, 'LTA', path, { pades: { reason: 'Geheim ✓', location: 'Hier' } });
-    await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
-    const store = await storeIn(signed.output);
-    t.true(subjects(store.certificates).includes('Authority Root'), length);
-    t.is(store.vri.size, 1);
-    const renewed = await augment(signed.output, 'LTA');
-    await acceptedAt(t, authority, renewed, { documentTimestamps: 2 });
-    t.is((await storeIn(renewed.output)).certificates.length, store.certificates.length);
-  }
-});
+toolTest(
+  'a file encrypted with an empty password is signed and archived, and its stored evidence is readable',
+  async (t) => {
+    for (const length of ['128', '256']) {
+      const path = freshPath('encrypted.pdf');
+      await runTool('qpdf', [
+        '--encrypt',
+        '',
+        'owner',
+        length,
+        ...(length === '128' ? ['--use-aes=y'] : []),
+        '--',
+        plain(),
+        path,
+      ]);
+      const signed = await signAt(authority, 'LTA', path, {
+        pades: { reason: 'Geheim ✓', location: 'Hier' },
+      });
+      await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
+      const store = await storeIn(signed.output);
+      t.true(subjects(store.certificates).includes('Authority Root'), length);
+      t.is(store.vri.size, 1);
+      const renewed = await augment(signed.output, 'LTA');
+      await acceptedAt(t, authority, renewed, { documentTimestamps: 2 });
+      t.is((await storeIn(renewed.output)).certificates.length, store.certificates.length);
+    }
+  },
+);

@@ -4,12 +4,14 @@ import type { CryptoError, PadesFormat, Signer } from '#crypto/core/types.js';
 import { validateFile } from '#crypto/files/validate.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import { inspect } from './inspect.ts';
 import { accepted, freshPath, judge, put, type Signed, sign } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
+
+const toolTest = withTools(test, ...TOOLS);
 const signer = () => pki().signer('p-256');
 /** pdfsig trusts a certificate only the first time it sees it in a document, so a second signature has another. */
 const second = () => pki().signer('p-384');
@@ -61,7 +63,7 @@ function formWith(
 const WIDGET = '/Type /Annot /Subtype /Widget /Rect [100 100 180 140] /F 4 /P 10 0 R';
 const emptyField = (name: string, more = ''): string => `<< ${WIDGET} /FT /Sig /T (${name}) ${more} >>`;
 
-test('reason, location and contact are signed as given, in any script', async (t) => {
+toolTest('reason, location and contact are signed as given, in any script', async (t) => {
   const words: readonly PadesFormat[] = [
     { reason: 'I agree (twice) \\ or not', location: 'Here', contactInfo: 'me@example.org' },
     { reason: 'Überprüft ✓ 契約 🖋', location: 'Zürich', contactInfo: '' },
@@ -69,7 +71,6 @@ test('reason, location and contact are signed as given, in any script', async (t
   for (const pades of words) {
     const signed = signWith(put(classicPdf(documentObjects())), pades);
     t.true(judge(signed, signer()).ok);
-    if (!requireTool(t, ...TOOLS)) return;
     await accepted(t, signed);
     const file = await inspect(signed.output);
     const [field] = file.fields;
@@ -107,30 +108,31 @@ const emptyFields: Readonly<Record<string, Buffer>> = {
 };
 
 for (const [kind, pdf] of Object.entries(emptyFields)) {
-  test(`an empty signature field ${kind} is signed in its place, and every verifier agrees`, async (t) => {
-    const signed = signWith(put(pdf), { fieldName: 'Sign here' });
-    const report = judge(signed, signer());
-    t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
-    if (!requireTool(t, ...TOOLS)) return;
-    await accepted(t, signed);
-    const before = await inspect(signed.input);
-    const after = await inspect(signed.output);
-    t.deepEqual(
-      after.fields.map(({ name }) => name),
-      before.fields.map(({ name }) => name),
-    );
-    const annotations = (file: typeof before) => file.array(file.dict(file.pages[0])['/Annots']);
-    t.deepEqual(annotations(after), annotations(before));
-    const widget = annotations(after).find((one) => after.dict(one)['/Subtype'] === '/Widget');
-    t.deepEqual(after.dict(widget)['/Rect'], [100, 100, 180, 140]);
-    t.is(after.dict(after.catalog['/AcroForm'])['/SigFlags'], 3);
-  });
+  toolTest(
+    `an empty signature field ${kind} is signed in its place, and every verifier agrees`,
+    async (t) => {
+      const signed = signWith(put(pdf), { fieldName: 'Sign here' });
+      const report = judge(signed, signer());
+      t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
+      await accepted(t, signed);
+      const before = await inspect(signed.input);
+      const after = await inspect(signed.output);
+      t.deepEqual(
+        after.fields.map(({ name }) => name),
+        before.fields.map(({ name }) => name),
+      );
+      const annotations = (file: typeof before) => file.array(file.dict(file.pages[0])['/Annots']);
+      t.deepEqual(annotations(after), annotations(before));
+      const widget = annotations(after).find((one) => after.dict(one)['/Subtype'] === '/Widget');
+      t.deepEqual(after.dict(widget)['/Rect'], [100, 100, 180, 140]);
+      t.is(after.dict(after.catalog['/AcroForm'])['/SigFlags'], 3);
+    },
+  );
 }
 
-test('an empty signature field without a widget gets one without extent', async (t) => {
+toolTest('an empty signature field without a widget gets one without extent', async (t) => {
   const signed = signWith(put(formWith(['<< /FT /Sig /T (bare) >>'], [40])), { fieldName: 'bare' });
   t.true(judge(signed, signer()).ok);
-  if (!requireTool(t, ...TOOLS)) return;
   await accepted(t, signed);
   const file = await inspect(signed.output);
   const field = file.dict('40 0 R');
@@ -147,12 +149,11 @@ async function indications(path: string): Promise<readonly string[]> {
   return signatures.map(({ indication }) => indication);
 }
 
-test('a signature field without a widget stays without one below an earlier signature', async (t) => {
+toolTest('a signature field without a widget stays without one below an earlier signature', async (t) => {
   const once = signWith(put(formWith(['<< /FT /Sig /T (bare) >>'], [40])), { certification: 2 });
   const twice = signWith(once.output, { fieldName: 'bare' }, { signer: second() });
   t.true(judge(twice, second()).ok);
   t.deepEqual(await indications(twice.output), ['TOTAL-PASSED', 'TOTAL-PASSED']);
-  if (!requireTool(t, ...TOOLS)) return;
   await accepted(t, twice, 2, { mutool: false });
 });
 
@@ -168,7 +169,7 @@ test('new fields of every form leave an earlier certification valid', async (t) 
   );
 });
 
-test('a field below others is found by its full name and signed', async (t) => {
+toolTest('a field below others is found by its full name and signed', async (t) => {
   const fields = [
     '<< /T (contract) /Kids [41 0 R 42 0 R] >>',
     `<< ${WIDGET} /FT /Sig /T (buyer) /Parent 40 0 R >>`,
@@ -179,20 +180,18 @@ test('a field below others is found by its full name and signed', async (t) => {
   const report = judge(twice, second());
   t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
   t.is(report.signatures, 2);
-  if (!requireTool(t, ...TOOLS)) return;
   await accepted(t, twice, 2);
   const file = await inspect(once.output);
   t.not(file.dict('42 0 R')['/V'], undefined);
   t.is(file.dict('41 0 R')['/V'], undefined);
 });
 
-test('a missing field is created under its name, with its parent fields', async (t) => {
+toolTest('a missing field is created under its name, with its parent fields', async (t) => {
   const fields = ['<< /T (contract) /Kids [41 0 R] >>', '<< /FT /Tx /T (text) /Parent 40 0 R >>'];
   const input = put(formWith(fields, [40]));
   for (const name of ['Genehmigt – Ärztin', 'a.b.c', 'contract.deep.er', 'contract.seller']) {
     const signed = signWith(input, { fieldName: name });
     t.true(judge(signed, signer()).ok, name);
-    if (!requireTool(t, ...TOOLS)) return;
     await accepted(t, signed);
     const file = await inspect(signed.output);
     t.deepEqual(
@@ -286,46 +285,48 @@ test('the requirements of a seed value are met, or the field is not signed', (t)
   }
 });
 
-test('the lock of a field becomes a FieldMDP transform, and the locked fields are not signed later', async (t) => {
-  const locks = {
-    All: { text: '', open: [] as string[], newFields: true },
-    Include: { text: '/Fields [(two) (group)]', open: ['three'], newFields: true },
-    Exclude: { text: '/Fields [(two) (group)]', open: ['two', 'group.four'], newFields: true },
-  } as const;
-  for (const [action, { text, open, newFields }] of Object.entries(locks)) {
-    const lock = `/Lock << /Type /SigFieldLock /Action /${action} ${text} >>`;
-    const fields = [
-      emptyField('one', lock),
-      emptyField('two'),
-      emptyField('three'),
-      '<< /T (group) /Kids [44 0 R] >>',
-      emptyField('four', '/Parent 43 0 R'),
-    ];
-    const once = signWith(put(formWith(fields, [40, 41, 42, 43])), { fieldName: 'one' });
-    t.true(judge(once, signer()).ok);
-    for (const name of ['two', 'three', 'group.four']) {
-      const expected = (open as readonly string[]).includes(name) ? '' : 'pdf.change-forbidden';
-      t.is(refusal(once.output, { fieldName: name }).code, expected, `${action} ${name}`);
+toolTest(
+  'the lock of a field becomes a FieldMDP transform, and the locked fields are not signed later',
+  async (t) => {
+    const locks = {
+      All: { text: '', open: [] as string[], newFields: true },
+      Include: { text: '/Fields [(two) (group)]', open: ['three'], newFields: true },
+      Exclude: { text: '/Fields [(two) (group)]', open: ['two', 'group.four'], newFields: true },
+    } as const;
+    for (const [action, { text, open, newFields }] of Object.entries(locks)) {
+      const lock = `/Lock << /Type /SigFieldLock /Action /${action} ${text} >>`;
+      const fields = [
+        emptyField('one', lock),
+        emptyField('two'),
+        emptyField('three'),
+        '<< /T (group) /Kids [44 0 R] >>',
+        emptyField('four', '/Parent 43 0 R'),
+      ];
+      const once = signWith(put(formWith(fields, [40, 41, 42, 43])), { fieldName: 'one' });
+      t.true(judge(once, signer()).ok);
+      for (const name of ['two', 'three', 'group.four']) {
+        const expected = (open as readonly string[]).includes(name) ? '' : 'pdf.change-forbidden';
+        t.is(refusal(once.output, { fieldName: name }).code, expected, `${action} ${name}`);
+      }
+      t.is(refusal(once.output, {}).code, newFields ? '' : 'pdf.change-forbidden');
+      if (action === 'Include') {
+        t.is(refusal(once.output, { fieldName: 'group.five' }).code, 'pdf.change-forbidden');
+      }
+      await accepted(t, once);
+      const file = await inspect(once.output);
+      const [reference] = file.array(file.dict(file.dict('40 0 R')['/V'])['/Reference']);
+      t.is(file.dict(reference)['/TransformMethod'], '/FieldMDP');
+      t.like(file.dict(file.dict(reference)['/TransformParams']), {
+        '/Action': `/${action}`,
+        '/V': '/1.2',
+        ...(action === 'All' ? {} : { '/Fields': ['u:two', 'u:group'] }),
+      });
+      if (open[0] !== undefined) {
+        await accepted(t, signWith(once.output, { fieldName: open[0] }, { signer: second() }), 2);
+      }
     }
-    t.is(refusal(once.output, {}).code, newFields ? '' : 'pdf.change-forbidden');
-    if (action === 'Include') {
-      t.is(refusal(once.output, { fieldName: 'group.five' }).code, 'pdf.change-forbidden');
-    }
-    if (!requireTool(t, ...TOOLS)) continue;
-    await accepted(t, once);
-    const file = await inspect(once.output);
-    const [reference] = file.array(file.dict(file.dict('40 0 R')['/V'])['/Reference']);
-    t.is(file.dict(reference)['/TransformMethod'], '/FieldMDP');
-    t.like(file.dict(file.dict(reference)['/TransformParams']), {
-      '/Action': `/${action}`,
-      '/V': '/1.2',
-      ...(action === 'All' ? {} : { '/Fields': ['u:two', 'u:group'] }),
-    });
-    if (open[0] !== undefined) {
-      await accepted(t, signWith(once.output, { fieldName: open[0] }, { signer: second() }), 2);
-    }
-  }
-});
+  },
+);
 
 test('a signed field whose lock allows no change closes the document', (t) => {
   const lock = (permission: number) => `/Lock << /Type /SigFieldLock /Action /All /P ${permission} >>`;
@@ -340,8 +341,7 @@ test('a signed field whose lock allows no change closes the document', (t) => {
   t.is(refusal(open.output, {}).code, '');
 });
 
-test('a signed field keeps its signature when another field is signed', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a signed field keeps its signature when another field is signed', async (t) => {
   const input = put(formWith([emptyField('one'), emptyField('two'), emptyField('three')], [40, 41, 42]));
   const first = signWith(input, { fieldName: 'two' });
   const then = signWith(first.output, { fieldName: 'one' }, { signer: second() });

@@ -5,10 +5,12 @@ import { buildSignedData } from '#crypto/cms/build.js';
 import { preparePades } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
-import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
+import { pdfsig, runTool, withTools } from '../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects } from '../pdf/build.ts';
 import { bodyOf, contract, FORM, PAGE, reportOn } from './validation/attack-files.ts';
 import { failedChecks, freshPath, judge, put, sign } from './validation/verdicts.ts';
+
+const toolTest = withTools(test, 'openssl', 'pdfsig', 'certutil');
 
 /** A PDF with a signature as older programs make it: the CMS is openssl's, with a signing time and no PAdES attributes. */
 async function signedByOpenssl(pdf: Buffer): Promise<string> {
@@ -42,8 +44,7 @@ async function signedByOpenssl(pdf: Buffer): Promise<string> {
   return put(Buffer.concat([pdf, update]), 'foreign.pdf');
 }
 
-test('a signature of another program stays valid below a new one', async (t) => {
-  if (!requireTool(t, 'openssl', 'pdfsig', 'certutil')) return;
+toolTest('a signature of another program stays valid below a new one', async (t) => {
   const foreign = await signedByOpenssl(classicPdf(documentObjects()));
   t.true(failedChecks(readFileSync(foreign)).includes('sub-filter'));
   const twice = sign(foreign, pki().signer('p-256'));
@@ -57,8 +58,7 @@ test('a signature of another program stays valid below a new one', async (t) => 
   );
 });
 
-test('a signature of the form before PAdES is validated and has no level', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a signature of the form before PAdES is validated and has no level', async (t) => {
   const pdf = readFileSync(await signedByOpenssl(classicPdf(documentObjects())));
   const [record] = reportOn(pdf).signatures;
   t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record?.results.errors));

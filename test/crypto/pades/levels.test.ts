@@ -7,7 +7,7 @@ import { signPadesAtLevel } from '#crypto/pades/levels.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import type { TestAuthority } from '../../pki/authority.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
 import { inspect, rawSignatures } from './inspect.ts';
 import {
@@ -23,6 +23,8 @@ import {
   vriKey,
 } from './levels-harness.ts';
 import { freshPath, put } from './validation/verdicts.ts';
+
+const toolTest = withTools(test, ...TOOLS, 'qpdf');
 
 let authority: TestAuthority;
 test.before(async () => {
@@ -43,19 +45,21 @@ async function refusal(work: Promise<unknown>): Promise<{ readonly code: string;
 }
 
 for (const kind of ['rsa-2048', 'p-256', 'p-384'] as const) {
-  test(`a signature at level T by ${kind} carries a time-stamp over its value that openssl accepts`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
-    const digest = kind === 'p-384' ? 'sha384' : 'sha256';
-    const signed = await signAt(authority, 'T', plain(), { signer: authority.pki.signer(kind), digest });
-    await acceptedAt(t, authority, signed);
-    const [raw] = rawSignatures(signed.output);
-    const { tokens, value } = tokensOf(raw?.signature ?? Buffer.alloc(0));
-    t.is(tokens.length, 1);
-    const [token = Buffer.alloc(0)] = tokens;
-    t.true(await isStampedBy(authority, token, value));
-    t.false(await isStampedBy(authority, token, Buffer.concat([value, Buffer.from([0])])));
-    t.is((await inspect(signed.output)).catalog['/DSS'], undefined);
-  });
+  toolTest(
+    `a signature at level T by ${kind} carries a time-stamp over its value that openssl accepts`,
+    async (t) => {
+      const digest = kind === 'p-384' ? 'sha384' : 'sha256';
+      const signed = await signAt(authority, 'T', plain(), { signer: authority.pki.signer(kind), digest });
+      await acceptedAt(t, authority, signed);
+      const [raw] = rawSignatures(signed.output);
+      const { tokens, value } = tokensOf(raw?.signature ?? Buffer.alloc(0));
+      t.is(tokens.length, 1);
+      const [token = Buffer.alloc(0)] = tokens;
+      t.true(await isStampedBy(authority, token, value));
+      t.false(await isStampedBy(authority, token, Buffer.concat([value, Buffer.from([0])])));
+      t.is((await inspect(signed.output)).catalog['/DSS'], undefined);
+    },
+  );
 }
 
 const shapes = {
@@ -68,8 +72,7 @@ const shapes = {
 };
 
 for (const [shape, make] of Object.entries(shapes)) {
-  test(`a PDF ${shape} is signed at level LTA, and every verifier agrees`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`a PDF ${shape} is signed at level LTA, and every verifier agrees`, async (t) => {
     const signed = await signAt(authority, 'LTA', put(make()));
     const original = readFileSync(signed.input);
     const pdf = readFileSync(signed.output);
@@ -80,39 +83,40 @@ for (const [shape, make] of Object.entries(shapes)) {
   });
 }
 
-test('level LT stores the chains of signer and time-stamp, and an answer about each certificate in them', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  const signed = await signAt(authority, 'LT', plain());
-  await acceptedAt(t, authority, signed);
-  const store = await storeIn(signed.output);
-  const { pki } = authority;
-  const chains = [
-    [pki.signer('p-256').certificate, pki.issuing.certificate, pki.root.certificate],
-    [pki.timestampSigner.certificate, pki.stamping.certificate, pki.root.certificate],
-  ];
-  for (const certificate of chains.flat()) {
-    t.true(store.certificates.some((der) => der.equals(certificate)));
-  }
-  const evidence = { ...store, ocsps: store.ocsps.flatMap(basicOcsp) };
-  t.is(evidence.ocsps.length, store.ocsps.length);
-  for (const chain of chains) {
-    for (const [index, issuer] of chain.slice(1).entries()) {
-      const certificate = readCertificate(chain[index] ?? Buffer.alloc(0));
-      t.is(
-        revocationStatus(certificate, readCertificate(issuer), { evidence, at: Date.now() }).status,
-        'good',
-      );
+toolTest(
+  'level LT stores the chains of signer and time-stamp, and an answer about each certificate in them',
+  async (t) => {
+    const signed = await signAt(authority, 'LT', plain());
+    await acceptedAt(t, authority, signed);
+    const store = await storeIn(signed.output);
+    const { pki } = authority;
+    const chains = [
+      [pki.signer('p-256').certificate, pki.issuing.certificate, pki.root.certificate],
+      [pki.timestampSigner.certificate, pki.stamping.certificate, pki.root.certificate],
+    ];
+    for (const certificate of chains.flat()) {
+      t.true(store.certificates.some((der) => der.equals(certificate)));
     }
-  }
-  // The same question without any evidence has no answer, so the loop above can fail.
-  const [signer, issuer] = (chains[0] ?? []).map(readCertificate);
-  if (signer === undefined || issuer === undefined) return t.fail();
-  const nothing = { certificates: [], crls: [], ocsps: [] };
-  t.is(revocationStatus(signer, issuer, { evidence: nothing, at: Date.now() }).status, 'unknown');
-});
+    const evidence = { ...store, ocsps: store.ocsps.flatMap(basicOcsp) };
+    t.is(evidence.ocsps.length, store.ocsps.length);
+    for (const chain of chains) {
+      for (const [index, issuer] of chain.slice(1).entries()) {
+        const certificate = readCertificate(chain[index] ?? Buffer.alloc(0));
+        t.is(
+          revocationStatus(certificate, readCertificate(issuer), { evidence, at: Date.now() }).status,
+          'good',
+        );
+      }
+    }
+    // The same question without any evidence has no answer, so the loop above can fail.
+    const [signer, issuer] = (chains[0] ?? []).map(readCertificate);
+    if (signer === undefined || issuer === undefined) return t.fail();
+    const nothing = { certificates: [], crls: [], ocsps: [] };
+    t.is(revocationStatus(signer, issuer, { evidence: nothing, at: Date.now() }).status, 'unknown');
+  },
+);
 
-test('openssl reads everything in the security store', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('openssl reads everything in the security store', async (t) => {
   const signed = await signAt(authority, 'LT', plain());
   const store = await storeIn(signed.output);
   const { pki } = authority;
@@ -167,8 +171,7 @@ test('openssl reads everything in the security store', async (t) => {
   t.is(good.length, 1, verdicts.join('\n'));
 });
 
-test('the evidence of a signature is stored under the digest of its value', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('the evidence of a signature is stored under the digest of its value', async (t) => {
   const signed = await signAt(authority, 'LT', plain());
   const store = await storeIn(signed.output);
   const [raw] = rawSignatures(signed.output);
@@ -181,8 +184,7 @@ test('the evidence of a signature is stored under the digest of its value', asyn
   t.is(file.dict(file.catalog['/DSS'])['/Type'], '/DSS');
 });
 
-test('the security store has each object once, also one that another program added', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the security store has each object once, also one that another program added', async (t) => {
   const { pki } = authority;
   const binary = (der: Buffer) => stream('', der.toString('latin1'));
   for (const form of ['direct', 'indirect'] as const) {
@@ -207,8 +209,7 @@ test('the security store has each object once, also one that another program add
   }
 });
 
-test('the reserved space for a signature follows the size of time-stamps of the authority', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the reserved space for a signature follows the size of time-stamps of the authority', async (t) => {
   const { timestamps, evidence } = authority.freshServices();
   const once = understating(timestamps, 1);
   const retried = await signAt(authority, 'T', plain(), { services: { timestamps: once, evidence } });
@@ -251,8 +252,7 @@ test('an authority whose time-stamps never fit fails the signing by its name and
   t.false(existsSync(output));
 });
 
-test('a certification that forbids changes is made at level LTA', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a certification that forbids changes is made at level LTA', async (t) => {
   const signed = await signAt(authority, 'LTA', plain(), { pades: { certification: 1 } });
   await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
   const again = await refusal(signAt(authority, 'T', signed.output));
@@ -268,8 +268,7 @@ test('a required time-stamp of a seed value is satisfied from level T on', async
 });
 
 for (const level of ['T', 'LT', 'LTA'] as const) {
-  test(`an external key signs at level ${level} in two steps`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`an external key signs at level ${level} in two steps`, async (t) => {
     const signer = authority.pki.signer('rsa-2048');
     const { key, ...identity } = signer;
     const input = plain();
@@ -286,8 +285,7 @@ for (const level of ['T', 'LT', 'LTA'] as const) {
   });
 }
 
-test('a time-stamp over the reserved space becomes a document time-stamp', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a time-stamp over the reserved space becomes a document time-stamp', async (t) => {
   const signer = authority.pki.signer('p-256');
   const { timestamps, evidence } = authority.freshServices();
   const input = plain();

@@ -1,10 +1,12 @@
 /** PDFs of odd structure that other signers sign: their signatures hold here and elsewhere. */
-import test from 'ava';
+import ava from 'ava';
 import { pki } from '../../pki/pki.ts';
-import { mutool, pdfsig, requireTool } from '../../verifiers/index.ts';
+import { mutool, pdfsig, withTools } from '../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';
 import { CONTENT, signed, verdicts } from './validation/attack-files.ts';
 import { put } from './validation/verdicts.ts';
+
+const test = withTools(ava, 'pdfsig', 'mutool');
 
 const PAGE = 10;
 const PAGES = 2;
@@ -51,7 +53,6 @@ for (const [what, pdf] of [
     t.deepEqual(verdicts(file), ['TOTAL-PASSED']);
     const changed = appendRevision(file, new Map([[CONTENT, '<< /Length 0 >>\nstream\n\nendstream']]));
     t.deepEqual(verdicts(changed), ['TOTAL-FAILED FORMAT_FAILURE']);
-    if (!requireTool(t, 'pdfsig', 'mutool')) return;
     const path = put(file);
     t.like((await pdfsig(path, pki()))[0], { signature: 'Signature is Valid.', coversWholeFile: true });
     t.true((await mutool(path))[0]?.unchanged);

@@ -1,11 +1,13 @@
 /** Encrypted PDFs that need a password: every revision of the standard security handler, by user and by owner. */
 import { readFileSync } from 'node:fs';
 import { augmentFile, signFile, signFileAtLevel, validateFile, verifyFile } from '@sealwright/signatures';
-import test from 'ava';
+import ava from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
 import { pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/tool.ts';
+import { runTool, withTools } from '../../verifiers/tool.ts';
 import { authority, file, NOW } from '../asic/container-harness.ts';
+
+const test = withTools(ava, 'qpdf');
 
 const METHODS: { readonly [name: string]: readonly string[] } = {
   'RC4, 40 bits': ['40', '--'],
@@ -28,7 +30,6 @@ async function encrypted(method: readonly string[]): Promise<string> {
 
 for (const [name, method] of Object.entries(METHODS)) {
   test(`${name}: a file is signed with its password, and refused without it and with a wrong one`, async (t) => {
-    if (!requireTool(t, 'qpdf')) return;
     const input = await encrypted(method);
     const request = { format: 'Pades', input, signer: pki().signer('p-256'), at: NOW } as const;
     for (const password of [USER, OWNER]) {
@@ -58,7 +59,6 @@ for (const [name, method] of Object.entries(METHODS)) {
 }
 
 test('a file with a password is signed at level LTA, renewed and validated with it, and a needless password is ignored', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const { services, pki: made } = await authority();
   const input = await encrypted(METHODS['AES, 256 bits, revision 6'] ?? []);
   const output = file(undefined, 'pdf');

@@ -15,10 +15,12 @@ import {
   writeRevision,
 } from '#crypto/pdf/index.js';
 import { readDict } from '#crypto/pdf/syntax/values.js';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from './build.ts';
 import { corpusPath } from './corpus-recipe.ts';
 import { type EncryptionShape, encrypted } from './encrypt.ts';
+
+const toolTest = withTools(test, 'qpdf');
 
 /** Text of one byte per character, as published with the cipher. */
 const VECTORS = [
@@ -92,8 +94,7 @@ for (const [name, shape] of Object.entries(WAYS)) {
     }
   });
 
-  test(`new objects under ${name} are encrypted, and qpdf reads them`, async (t) => {
-    if (!requireTool(t, 'qpdf')) return;
+  toolTest(`new objects under ${name} are encrypted, and qpdf reads them`, async (t) => {
     for (const build of [classicPdf, streamPdf]) {
       const pdf = build(telling(), encrypted(shape));
       const revision = withPdf(bufferSource(pdf), (read) => {
@@ -153,8 +154,7 @@ function refusal(pdf: Buffer, field: 'new' | 'empty' = 'new'): string {
   }
 }
 
-test('a PDF with a 256-bit key is read, also when only the owner has an empty password', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('a PDF with a 256-bit key is read, also when only the owner has an empty password', async (t) => {
   for (const options of [
     ['--encrypt', '', 'owner', '256'],
     ['--encrypt', '', 'owner', '256', '--force-R5'],
@@ -169,8 +169,7 @@ test('a PDF with a 256-bit key is read, also when only the owner has an empty pa
   }
 });
 
-test('a PDF that needs a password is refused with a message about it, in any encryption', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('a PDF that needs a password is refused with a message about it, in any encryption', async (t) => {
   for (const options of [
     ['40'],
     ['128', '--use-aes=n'],
@@ -183,8 +182,7 @@ test('a PDF that needs a password is refused with a message about it, in any enc
   }
 });
 
-test('permissions for new and existing fields follow table 22', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('permissions for new and existing fields follow table 22', async (t) => {
   for (const [modify, forNew, forEmpty] of [
     ['all', true, true],
     ['annotate', false, true],
@@ -203,8 +201,7 @@ test('permissions for new and existing fields follow table 22', async (t) => {
   t.regex(refusal(classicPdf(telling(), encrypted({ version: 1, permissions: -4 & ~32 }))), /permissions/);
 });
 
-test('permissions that contradict the encrypted copy are refused', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('permissions that contradict the encrypted copy are refused', async (t) => {
   const pdf = await byQpdf('--encrypt', '', 'owner', '256', '--modify=none');
   const widened = pdf.toString('latin1').replace(/\/P -\d+/, (all) => '/P -4'.padEnd(all.length));
   t.regex(refusal(Buffer.from(widened, 'latin1')), /permissions/);

@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import ava from 'ava';
 import { signCades } from '#crypto/cades/sign.js';
 import { verifyCades } from '#crypto/cades/verify.js';
 import { loadSigner } from '#crypto/keys/load.js';
 import { certificatesIn } from '#crypto/x509/certificate.js';
 import { makeDevelopmentCertificates } from '#crypto/x509/development.js';
-import { opensslCms, requireTool, runTool } from '../../verifiers/index.ts';
+import { opensslCms, runTool, withTools } from '../../verifiers/index.ts';
+
+const test = withTools(ava, 'openssl');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-development-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,11 +41,10 @@ test('development certificates load, sign, and verify below their CA', async (t)
   const anchors = anchor === undefined ? [] : [anchor];
   const report = verifyCades({ format: 'Cades', path: output, at: Date.now(), anchors });
   t.true(report.ok, JSON.stringify(report.checks));
-  if (requireTool(t, 'openssl')) t.true((await opensslCms({ signature: output, ca })).ok);
+  t.true((await opensslCms({ signature: output, ca })).ok);
 });
 
 test('development certificates state their restrictions and have the usages they need', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
   const { ca, certificatePath } = await stored();
   for (const path of [ca, certificatePath]) {
     const { stdout } = await runTool('openssl', ['x509', '-in', path, '-noout', '-subject']);

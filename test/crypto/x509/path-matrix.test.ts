@@ -18,7 +18,9 @@ import {
   issueCertificate,
 } from '../../pki/issuing.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 const AT = Date.now();
 const DAY = 86_400_000;
@@ -360,23 +362,25 @@ async function opensslVerify(
 }
 
 for (const [index, { title, flaw, build }] of CASES.entries()) {
-  test(`a path with ${title} is ${flaw === undefined ? 'good' : 'refused'}, by the engine and by openssl`, async (t) => {
-    const chain = build(root);
-    const certificates = chain.others.map(({ certificate }) => certificate);
-    const request = {
-      certificate: chain.leaf.certificate,
-      others: certificates,
-      anchors: [root.certificate, ...certificates.filter((one) => one.issuerKey === one.subjectKey)],
-    };
-    const { paths } = findPaths(request);
-    t.is(paths.length, 1);
-    const flaws = pathDefects(paths[0] ?? [], chain.at ?? AT);
-    t.is(flaws[0]?.kind, flaw);
-    t.is(findPath({ ...request, at: chain.at ?? AT }).ok, flaw === undefined);
-    if (!requireTool(t, 'openssl')) return;
-    const verdict = await opensslVerify(chain, index);
-    t.is(verdict.ok, flaw === undefined, verdict.text);
-  });
+  toolTest(
+    `a path with ${title} is ${flaw === undefined ? 'good' : 'refused'}, by the engine and by openssl`,
+    async (t) => {
+      const chain = build(root);
+      const certificates = chain.others.map(({ certificate }) => certificate);
+      const request = {
+        certificate: chain.leaf.certificate,
+        others: certificates,
+        anchors: [root.certificate, ...certificates.filter((one) => one.issuerKey === one.subjectKey)],
+      };
+      const { paths } = findPaths(request);
+      t.is(paths.length, 1);
+      const flaws = pathDefects(paths[0] ?? [], chain.at ?? AT);
+      t.is(flaws[0]?.kind, flaw);
+      t.is(findPath({ ...request, at: chain.at ?? AT }).ok, flaw === undefined);
+      const verdict = await opensslVerify(chain, index);
+      t.is(verdict.ok, flaw === undefined, verdict.text);
+    },
+  );
 }
 
 test('a path forged with the name of an issuer is refused', (t) => {

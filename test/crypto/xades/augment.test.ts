@@ -6,7 +6,7 @@ import { certificatePem } from '#crypto/x509/certificate.js';
 import { augmentXades } from '#crypto/xades/augment.js';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { keyPemOf } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,
   augmented,
@@ -21,6 +21,8 @@ import {
   unsignedProperties,
 } from './levels-harness.ts';
 import { canonicalByXmllint, NOW, newFile, newPath } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1', 'xmllint', 'openssl');
 
 test.after.always(closeAuthority);
 
@@ -59,7 +61,7 @@ function isInsertion(before: Buffer, after: Buffer): boolean {
 }
 
 for (const [name, { document, xades, extension }] of Object.entries(FORMS)) {
-  test.serial(
+  toolTest.serial(
     `a signature is augmented from B to T, LT, LTA and a renewed LTA by insertions alone: ${name}`,
     async (t) => {
       const first = await signAt(document, 'B', xades, extension === undefined ? {} : { extension });
@@ -71,23 +73,25 @@ for (const [name, { document, xades, extension }] of Object.entries(FORMS)) {
         now = next;
       }
       t.deepEqual(unsignedProperties(now.bytes), [...AT_LTA, 'TimeStampValidationData', 'ArchiveTimeStamp']);
-      if (xades.packaging === 'detached' || !requireTool(t, 'xmlsec1')) return;
+      if (xades.packaging === 'detached') return;
       const good = await byXmlsecAt(now.path);
       t.true(good.ok && good.referencesOk === 2, good.text);
     },
   );
 }
 
-test.serial('each archive time-stamp of a renewed signature covers the properties before it', async (t) => {
-  if (!requireTool(t, 'xmllint', 'openssl')) return;
-  const first = await signAt(DOCUMENT, 'LTA');
-  const renewed = await augmented(first.path, 'LTA');
-  const data = Buffer.from((await runTool('xmllint', ['--exc-c14n', first.input])).stdout);
-  const [older = Buffer.alloc(0), newer = Buffer.alloc(0)] = tokensIn(renewed.bytes, 'ArchiveTimeStamp');
-  t.true(await tokenIsOver(older, await archivedByXmllint(renewed.path, data, { before: 4 })));
-  t.true(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 6 })));
-  t.false(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 4 })));
-});
+toolTest.serial(
+  'each archive time-stamp of a renewed signature covers the properties before it',
+  async (t) => {
+    const first = await signAt(DOCUMENT, 'LTA');
+    const renewed = await augmented(first.path, 'LTA');
+    const data = Buffer.from((await runTool('xmllint', ['--exc-c14n', first.input])).stdout);
+    const [older = Buffer.alloc(0), newer = Buffer.alloc(0)] = tokensIn(renewed.bytes, 'ArchiveTimeStamp');
+    t.true(await tokenIsOver(older, await archivedByXmllint(renewed.path, data, { before: 4 })));
+    t.true(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 6 })));
+    t.false(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, { before: 4 })));
+  },
+);
 
 test.serial('augmentation at once and step by step gives the same kinds of properties', async (t) => {
   const direct = await signAt(DOCUMENT, 'LTA');
@@ -105,12 +109,7 @@ test.serial('existing evidence is not added again', async (t) => {
 const AROUND = { '': DS, q: XADES };
 
 /** Signs by xmlsec1 in a different style: default namespace, inclusive canonicalization, other prefixes. */
-async function foreign(
-  t: ExecutionContext,
-  unsigned: string,
-  encoding?: 'UTF-16',
-): Promise<string | undefined> {
-  if (!requireTool(t, 'xmlsec1', 'xmllint')) return undefined;
+async function foreign(t: ExecutionContext, unsigned: string, encoding?: 'UTF-16'): Promise<string> {
   const { pki } = await authority();
   const signer = pki.signer('rsa-2048');
   const reference = (uri: string, inside: string): string =>
@@ -161,45 +160,48 @@ const OTHERS: { readonly [name: string]: string } = {
 };
 
 for (const [name, unsigned] of Object.entries(OTHERS)) {
-  test.serial(`a signature of another program is augmented to LTA and stays valid: ${name}`, async (t) => {
-    const path = await foreign(t, unsigned);
-    if (path === undefined) return;
-    t.true((await byXmlsecAt(path)).ok);
-    const raised = await augmented(path, 'LTA');
-    const good = await byXmlsecAt(raised.path);
-    t.true(good.ok && good.referencesOk === 2, good.text);
-    t.deepEqual(unsignedProperties(raised.bytes), AT_LTA);
-    const text = raised.bytes.toString();
-    if (name.endsWith('of the data'))
-      t.true(text.indexOf(':UnsignedSignatureProperties>') < text.indexOf(':UnsignedDataObjectProperties>'));
-    const [token = Buffer.alloc(0)] = tokensIn(raised.bytes, 'SignatureTimeStamp');
-    t.true(
-      await tokenIsOver(
-        token,
-        await canonicalByXmllint(raised.path, "//*[local-name()='SignatureValue']", AROUND),
-      ),
-    );
-    const data = newFile(text.replace(/<Signature .*<\/Signature>/s, ''));
-    const canonical = Buffer.from((await runTool('xmllint', ['--exc-c14n', data])).stdout);
-    const [archive = Buffer.alloc(0)] = tokensIn(raised.bytes, 'ArchiveTimeStamp');
-    t.true(
-      await tokenIsOver(
-        archive,
-        await archivedByXmllint(raised.path, canonical, { before: 4, object: undefined, around: AROUND }),
-      ),
-    );
-    t.false(
-      await tokenIsOver(
-        archive,
-        await archivedByXmllint(raised.path, canonical, { before: 3, object: undefined, around: AROUND }),
-      ),
-    );
-  });
+  toolTest.serial(
+    `a signature of another program is augmented to LTA and stays valid: ${name}`,
+    async (t) => {
+      const path = await foreign(t, unsigned);
+      t.true((await byXmlsecAt(path)).ok);
+      const raised = await augmented(path, 'LTA');
+      const good = await byXmlsecAt(raised.path);
+      t.true(good.ok && good.referencesOk === 2, good.text);
+      t.deepEqual(unsignedProperties(raised.bytes), AT_LTA);
+      const text = raised.bytes.toString();
+      if (name.endsWith('of the data'))
+        t.true(
+          text.indexOf(':UnsignedSignatureProperties>') < text.indexOf(':UnsignedDataObjectProperties>'),
+        );
+      const [token = Buffer.alloc(0)] = tokensIn(raised.bytes, 'SignatureTimeStamp');
+      t.true(
+        await tokenIsOver(
+          token,
+          await canonicalByXmllint(raised.path, "//*[local-name()='SignatureValue']", AROUND),
+        ),
+      );
+      const data = newFile(text.replace(/<Signature .*<\/Signature>/s, ''));
+      const canonical = Buffer.from((await runTool('xmllint', ['--exc-c14n', data])).stdout);
+      const [archive = Buffer.alloc(0)] = tokensIn(raised.bytes, 'ArchiveTimeStamp');
+      t.true(
+        await tokenIsOver(
+          archive,
+          await archivedByXmllint(raised.path, canonical, { before: 4, object: undefined, around: AROUND }),
+        ),
+      );
+      t.false(
+        await tokenIsOver(
+          archive,
+          await archivedByXmllint(raised.path, canonical, { before: 3, object: undefined, around: AROUND }),
+        ),
+      );
+    },
+  );
 }
 
-test.serial('a signature in UTF-16 is augmented in UTF-16', async (t) => {
+toolTest.serial('a signature in UTF-16 is augmented in UTF-16', async (t) => {
   const path = await foreign(t, '<q:UnsignedProperties/>', 'UTF-16');
-  if (path === undefined) return;
   const raised = await augmented(path, 'LTA');
   t.deepEqual(unsignedProperties(Buffer.from(raised.bytes.toString('utf16le'))), AT_LTA);
   const good = await byXmlsecAt(raised.path);
@@ -293,13 +295,12 @@ const counterSigned = async (input: string, more: Partial<Parameters<typeof coun
   return { path: output, bytes: readFileSync(output), file };
 };
 
-test.serial('a counter-signature covers the value of its signature, and both are valid', async (t) => {
+toolTest.serial('a counter-signature covers the value of its signature, and both are valid', async (t) => {
   const signed = await signAt(DOCUMENT, 'T');
   const counter = await counterSigned(signed.path);
   t.deepEqual(unsignedProperties(counter.bytes), ['SignatureTimeStamp', 'CounterSignature']);
   t.true(isInsertion(signed.bytes, counter.bytes));
   t.is(counter.file.output.sha256, createHash('sha256').update(counter.bytes).digest('hex'));
-  if (!requireTool(t, 'xmlsec1')) return;
   const { pki } = await authority();
   const inner =
     /<xades:CounterSignature[^>]*><ds:Signature [^>]*Id="([^"]*)"/.exec(counter.bytes.toString())?.[1] ?? '';
@@ -330,7 +331,7 @@ test.serial('a counter-signature covers the value of its signature, and both are
   t.not((await verify(swapped, inner)).exit, 0);
 });
 
-test.serial('a counter-signature has its own level, and selects its signature by Id', async (t) => {
+toolTest.serial('a counter-signature has its own level, and selects its signature by Id', async (t) => {
   const first = await signAt(DOCUMENT, 'B', { coSignable: true });
   const second = await signAt(first.bytes, 'B', { coSignable: true }, { kind: 'rsa-2048' });
   const [id = ''] = [...second.bytes.toString().matchAll(/<ds:Signature [^>]*Id="([^"]*)"/g)].map(
@@ -344,7 +345,6 @@ test.serial('a counter-signature has its own level, and selects its signature by
   const error = await t.throwsAsync(counterSigned(second.path, { of: 'nobody' }));
   t.is((error as Error & { code?: string }).code, 'request.invalid');
   const path = await foreign(t, '');
-  if (path === undefined) return;
   const foreignToo = await counterSigned(path);
   t.true((await byXmlsecAt(foreignToo.path)).ok);
 });

@@ -8,7 +8,7 @@ import { signXades } from '#crypto/xades/sign.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { Names } from '#crypto/xml/index.js';
 import { pki } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import {
   byXmlsec,
   failed,
@@ -19,6 +19,8 @@ import {
   signDocument,
   verdict,
 } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1', 'xmllint');
 
 const ORDER =
   '<o:order xmlns:o="urn:order" xmlns="urn:item"><!-- x --><items>' +
@@ -37,14 +39,12 @@ async function good(
       findings.filter(({ status }) => status === 'failed'),
       [],
     );
-  if (requireTool(t, 'xmlsec1')) {
-    const ids = [...bytes.toString('latin1').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)];
-    t.is(ids.length, signatures.length);
-    for (const [, nodeId = ''] of ids) {
-      const seen = await byXmlsec(path, { nodeId, idAttributes: [...idAttributes, SIGNATURE_ID] });
-      t.true(seen.ok, seen.text);
-      t.deepEqual([seen.referencesOk, seen.references], [2, 2]);
-    }
+  const ids = [...bytes.toString('latin1').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)];
+  t.is(ids.length, signatures.length);
+  for (const [, nodeId = ''] of ids) {
+    const seen = await byXmlsec(path, { nodeId, idAttributes: [...idAttributes, SIGNATURE_ID] });
+    t.true(seen.ok, seen.text);
+    t.deepEqual([seen.referencesOk, seen.references], [2, 2]);
   }
   return signatures.map(({ scope }) => scope.description);
 }
@@ -70,7 +70,7 @@ for (const [insertion, before, after] of [
   ['after', 'first</item>', '<item code="8"'],
 ] as const) {
   for (const coSignable of [true, false]) {
-    test.serial(
+    toolTest.serial(
       `a signature at its requested position is valid: ${insertion} of an element, ${coSignable ? 'for several signers' : 'for one'}`,
       async (t) => {
         const document = coSignable ? ORDER : ORDER.replace('<item code="7">', '<item code="7" Id="x">');
@@ -100,7 +100,7 @@ for (const [insertion, before, after] of [
   }
 }
 
-test.serial('an empty-element tag is opened for the signature inside it', async (t) => {
+toolTest.serial('an empty-element tag is opened for the signature inside it', async (t) => {
   for (const elementPath of ['//empty', '//o:note']) {
     for (const insertion of ['first-child', 'last-child'] as const) {
       const xades = { packaging: 'element', elementPath, insertion, coSignable: true } as const;
@@ -111,7 +111,7 @@ test.serial('an empty-element tag is opened for the signature inside it', async 
   }
 });
 
-test.serial(
+toolTest.serial(
   'a document is signed whole with the signature in front, and signatures of several signers stay valid',
   async (t) => {
     let bytes: Buffer = Buffer.from(ORDER);
@@ -216,7 +216,7 @@ test('unsupported location paths are refused', (t) => {
   }
 });
 
-test('a path selects the nodes that xmllint selects', (t) => {
+toolTest('a path selects the nodes that xmllint selects', (t) => {
   const paths = [
     '/o:order/i:items/i:item[2]',
     '//i:item[3]',
@@ -244,7 +244,6 @@ test('a path selects the nodes that xmllint selects', (t) => {
     const text = utf8.toString('utf8', element.start, element.end);
     return { path, text, place: positionalPath(positionsOf(utf8, names, element)) };
   });
-  if (!requireTool(t, 'xmllint')) return;
   const ask = (lines: readonly string[]): string[] => {
     const input = [
       'setrootns',

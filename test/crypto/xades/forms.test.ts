@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { XadesFormat } from '#crypto/core/types.js';
 import { signXades } from '#crypto/xades/sign.js';
 import { pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import {
   byXmlsec,
   digestValues,
@@ -17,6 +17,8 @@ import {
   signDocument,
   verdict,
 } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1');
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#';
 const OBJECT_ID = ['Id', `${DS}:Object`] as const;
@@ -30,7 +32,6 @@ async function judged(
   tamper: (bytes: Buffer) => Buffer,
 ): Promise<void> {
   t.deepEqual(failed(verdict(signed.path, signed.original)), []);
-  if (!requireTool(t, 'xmlsec1')) return;
   const good = await byXmlsec(signed.path, { idAttributes });
   t.true(good.ok, good.text);
   t.deepEqual([good.referencesOk, good.references], [2, 2]);
@@ -150,7 +151,7 @@ const ELEMENTS: {
 };
 
 for (const [name, { document, id, attribute, tamper }] of Object.entries(ELEMENTS)) {
-  test.serial(`one element is signed, selected by ${name}`, async (t) => {
+  toolTest.serial(`one element is signed, selected by ${name}`, async (t) => {
     const signed = signDocument(document, { xades: { packaging: 'element', elementId: id } });
     const root = /^(?:<\?[^>]*>)?<a /.test(signed.original.toString('latin1'));
     await judged(
@@ -170,8 +171,7 @@ for (const [name, { document, id, attribute, tamper }] of Object.entries(ELEMENT
   });
 }
 
-test('text outside a signed element may change, and the element may not', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('text outside a signed element may change, and the element may not', async (t) => {
   const signed = signDocument('<r><a Id="part">text</a><b>other</b></r>', {
     xades: { packaging: 'element', elementId: 'part' },
   });
@@ -194,8 +194,7 @@ test('an Id without exactly one element, or that no reference can hold, is refus
   refused(t, '<r xmlns:w="urn:w"><a w:Id="x" orderId="x"/></r>', by('x'), 'request.invalid');
 });
 
-test('two elements are signed one after the other, and both signatures hold', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('two elements are signed one after the other, and both signatures hold', async (t) => {
   const first = signDocument('<r><a Id="one">1</a><a Id="two">2</a></r>', {
     xades: { packaging: 'element', elementId: 'one' },
   });
@@ -213,8 +212,7 @@ test('two elements are signed one after the other, and both signatures hold', as
   }
 });
 
-test('one element is signed by two people, each signature beside it', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('one element is signed by two people, each signature beside it', async (t) => {
   const xades = { packaging: 'element', elementId: 'one' } as const;
   const first = signDocument('<r><a Id="one">1</a></r>', { xades });
   const second = signDocument(first.bytes, { xades, signer: pki().signer('rsa-2048') });
@@ -253,8 +251,7 @@ test('an element is refused when its signature would be inside the content of an
   t.regex(refused(t, enveloping.bytes, xades, 'xml.existing-signature'), /part of a signature/);
 });
 
-test('three people sign one whole document in turn, and all three signatures hold', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('three people sign one whole document in turn, and all three signatures hold', async (t) => {
   const xades = { coSignable: true };
   const kinds = ['p-256', 'rsa-2048', 'p-384'] as const;
   let bytes: Buffer = Buffer.from('<?xml version="1.0"?>\n<r xmlns="urn:u" a="1"><b>text</b>\n</r>\n');
@@ -275,19 +272,20 @@ test('three people sign one whole document in turn, and all three signatures hol
   }
 });
 
-test('a document signed for co-signing takes one final signature over the whole, and none after it', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
-  const first = signDocument('<r>text</r>', { xades: { coSignable: true } });
-  const last = signDocument(first.bytes);
-  for (const nodeId of [idOf(first), idOf(last)]) {
-    const { ok, text } = await byXmlsec(last.path, { nodeId, idAttributes: [['Id', `${DS}:Signature`]] });
-    t.true(ok, text);
-  }
-  t.regex(refused(t, last.bytes, { coSignable: true }, 'xml.existing-signature'), /over all of it/);
-});
+toolTest(
+  'a document signed for co-signing takes one final signature over the whole, and none after it',
+  async (t) => {
+    const first = signDocument('<r>text</r>', { xades: { coSignable: true } });
+    const last = signDocument(first.bytes);
+    for (const nodeId of [idOf(first), idOf(last)]) {
+      const { ok, text } = await byXmlsec(last.path, { nodeId, idAttributes: [['Id', `${DS}:Signature`]] });
+      t.true(ok, text);
+    }
+    t.regex(refused(t, last.bytes, { coSignable: true }, 'xml.existing-signature'), /over all of it/);
+  },
+);
 
-test('a root found by its Id can be signed by several people too', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('a root found by its Id can be signed by several people too', async (t) => {
   const xades = { packaging: 'element', elementId: 'all', coSignable: true } as const;
   const first = signDocument('<r Id="all">text</r>', { xades });
   const second = signDocument(first.bytes, { xades });
@@ -318,7 +316,7 @@ const EMBEDDED: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, document] of Object.entries(EMBEDDED)) {
-  test.serial(`an XML document is embedded in its signature unchanged: ${name}`, async (t) => {
+  toolTest.serial(`an XML document is embedded in its signature unchanged: ${name}`, async (t) => {
     const signed = signDocument(document, { xades: { packaging: 'enveloping' } });
     const wide = name === 'UTF-16';
     const tamper = (bytes: Buffer): Buffer => {
@@ -350,7 +348,7 @@ const ENCODED: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, content] of Object.entries(ENCODED)) {
-  test.serial(`any other file is embedded in its signature as Base64: ${name}`, async (t) => {
+  toolTest.serial(`any other file is embedded in its signature as Base64: ${name}`, async (t) => {
     const signed = signDocument(content, { xades: { packaging: 'enveloping' }, extension: 'txt' });
     const base64 = /<ds:Object Encoding="[^"]*base64" Id="[^"]*" MimeType="text\/plain">([^<]*)</.exec(
       signed.bytes.toString('latin1'),
@@ -381,7 +379,7 @@ test('a document with signatures inside is embedded as Base64, so that they stay
   }
 });
 
-test('a detached signature refers to the file by name and covers its bytes', async (t) => {
+toolTest('a detached signature refers to the file by name and covers its bytes', async (t) => {
   for (const [content, extension] of [
     ['any text', 'txt'],
     [Buffer.alloc((1 << 20) + 7, 'x'), 'bin'],
@@ -391,7 +389,6 @@ test('a detached signature refers to the file by name and covers its bytes', asy
     t.is(digestValues(signed.bytes)[0], createHash('sha256').update(signed.original).digest('base64'));
     t.true(signed.bytes.toString().includes(`URI="${basename(signed.inputPath)}"><ds:DigestMethod`));
     t.is(signed.file.input.sha256, createHash('sha256').update(signed.original).digest('hex'));
-    if (!requireTool(t, 'xmlsec1')) return;
     const run = () =>
       runTool(
         'xmlsec1',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,
   authority,
@@ -14,6 +14,8 @@ import {
   unsignedProperties,
 } from './levels-harness.ts';
 import { canonicalByXmllint, elementPath, newFile } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1', 'xmllint', 'openssl');
 
 test.after.always(closeAuthority);
 
@@ -34,12 +36,11 @@ const EXPECTED: { readonly [level in SignatureLevel]: readonly string[] } = {
 };
 
 for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
-  test.serial(`level ${level} has its unsigned properties, and xmlsec1 accepts the file`, async (t) => {
+  toolTest.serial(`level ${level} has its unsigned properties, and xmlsec1 accepts the file`, async (t) => {
     const signed = await signAt(DOCUMENT, level);
     t.deepEqual(level === 'B' ? [] : unsignedProperties(signed.bytes), EXPECTED[level]);
     t.is(signed.bytes.includes('UnsignedProperties'), level !== 'B');
     t.is(await judgedLevel(signed.path), level);
-    if (!requireTool(t, 'xmlsec1')) return;
     const good = await byXmlsecAt(signed.path);
     t.true(good.ok && good.references === 2 && good.referencesOk === 2, good.text);
     const changed = newFile(signed.bytes.toString().replace('text', 'tent'));
@@ -47,8 +48,7 @@ for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
   });
 }
 
-test.serial('the signature time-stamp covers the canonical SignatureValue alone', async (t) => {
-  if (!requireTool(t, 'xmllint', 'openssl')) return;
+toolTest.serial('the signature time-stamp covers the canonical SignatureValue alone', async (t) => {
   for (const kind of ['rsa-2048', 'p-384', 'ed25519'] as const) {
     const { path, bytes } = await signAt(DOCUMENT, 'T', {}, { kind });
     const [token = Buffer.alloc(0)] = tokensIn(bytes, 'SignatureTimeStamp');
@@ -78,10 +78,9 @@ const FORMS: {
 };
 
 for (const [name, { document, xades, data, extension }] of Object.entries(FORMS)) {
-  test.serial(
+  toolTest.serial(
     `an independent computation gives the same imprint of the archive time-stamp: ${name}`,
     async (t) => {
-      if (!requireTool(t, 'xmllint', 'openssl')) return;
       const { input, path, bytes } = await signAt(
         document,
         'LTA',
@@ -106,10 +105,9 @@ for (const [name, { document, xades, data, extension }] of Object.entries(FORMS)
   );
 }
 
-test.serial(
+toolTest.serial(
   'openssl reads embedded certificates, CRLs and OCSP answers, which cover signer and time-stamps',
   async (t) => {
-    if (!requireTool(t, 'openssl')) return;
     const { bytes } = await signAt(DOCUMENT, 'LT');
     const text = bytes.toString();
     const values = (name: string): Buffer[] =>

@@ -1,12 +1,12 @@
 /** Layouts of XML signatures that national invoice and tax profiles prescribe. */
 import { createHash } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { XadesFormat } from '#crypto/core/types.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { verifyXades } from '#crypto/xades/verify.js';
 import { verifyIndependently } from '../../../independent/index.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import {
   complaints,
   DS,
@@ -22,6 +22,8 @@ import {
   XADES,
 } from './forging.ts';
 import { byXmlsec, NOW, newFile, type SigningOptions, signDocument } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1');
 
 test('a file in an encoding that is not read is not called broken', (t) => {
   const said = (encoding: string) => {
@@ -39,26 +41,29 @@ test('a file in an encoding that is not read is not called broken', (t) => {
 const INFO = '<info Id="i1">35</info>';
 const envelopedIds = { uri: '#i1', data: INFO, transforms: transform(ENVELOPED) + transform(EXC) };
 
-test('the enveloped transform takes nothing away when the signature stands beside the element', async (t) => {
-  const plain = forge({ references: [envelopedIds], properties: false });
-  const file = `<doc>${INFO}${plain}</doc>`;
-  const [record] = reportOn(file).signatures;
-  t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record, undefined, 1));
-  t.is(record?.scope.description, 'the element /doc/info (#i1)');
-  t.deepEqual(complaints(file), [
-    'warning reference.position',
-    'warning attributes.xades',
-    'warning scope.partial',
-    'warning certificate.binding',
-  ]);
-  t.is(reportOn(file.replace('>35<', '>36<')).signatures[0]?.subIndication, 'HASH_FAILURE');
-  t.true(await holdsByXmlsec(t, file, ['info']));
-  t.is(await byAnother(file), 'valid');
-  const deeper = `<doc>${INFO}<signatures><one>${plain}</one></signatures></doc>`;
-  t.is(reportOn(deeper).indication, 'TOTAL-PASSED', 'in a list of signatures beside the element');
-  const aside = `<doc><info>36</info>${plain}<aside>${INFO}</aside></doc>`;
-  t.is(reportOn(aside).signatures[0]?.subIndication, 'SIG_CONSTRAINTS_FAILURE', 'the element was moved');
-});
+toolTest(
+  'the enveloped transform takes nothing away when the signature stands beside the element',
+  async (t) => {
+    const plain = forge({ references: [envelopedIds], properties: false });
+    const file = `<doc>${INFO}${plain}</doc>`;
+    const [record] = reportOn(file).signatures;
+    t.is(record?.indication, 'TOTAL-PASSED', JSON.stringify(record, undefined, 1));
+    t.is(record?.scope.description, 'the element /doc/info (#i1)');
+    t.deepEqual(complaints(file), [
+      'warning reference.position',
+      'warning attributes.xades',
+      'warning scope.partial',
+      'warning certificate.binding',
+    ]);
+    t.is(reportOn(file.replace('>35<', '>36<')).signatures[0]?.subIndication, 'HASH_FAILURE');
+    t.true(await holdsByXmlsec(file, ['info']));
+    t.is(await byAnother(file), 'valid');
+    const deeper = `<doc>${INFO}<signatures><one>${plain}</one></signatures></doc>`;
+    t.is(reportOn(deeper).indication, 'TOTAL-PASSED', 'in a list of signatures beside the element');
+    const aside = `<doc><info>36</info>${plain}<aside>${INFO}</aside></doc>`;
+    t.is(reportOn(aside).signatures[0]?.subIndication, 'SIG_CONSTRAINTS_FAILURE', 'the element was moved');
+  },
+);
 
 test('equal identifiers of references harm only in one signature that names them', (t) => {
   const two = (properties: (id: string) => string | false): string => {
@@ -246,13 +251,8 @@ function transformed(document: string, data: string, transforms: string): string
   return document.replace('SIGNATURE', forge({ references: [{ uri: '', data, transforms }] }));
 }
 
-/** Checks by xmlsec1, where it is, that the references of a file hold. */
-async function holdsByXmlsec(
-  t: ExecutionContext,
-  file: string,
-  idElements: readonly string[] = [],
-): Promise<boolean> {
-  if (!requireTool(t, 'xmlsec1')) return true;
+/** Checks by xmlsec1 that the references of a file hold. */
+async function holdsByXmlsec(file: string, idElements: readonly string[] = []): Promise<boolean> {
   const { text } = await byXmlsec(newFile(file), {
     idAttributes: idElements.map((element) => ['Id', element] as const),
   });
@@ -263,34 +263,42 @@ async function holdsByXmlsec(
 const PLAIN_INVOICE =
   '<?xml version="1.0" encoding="UTF-8"?>\n<e:Invoice xmlns:e="urn:e" xmlns:x="urn:x" xml:lang="es"><x:Extensions><x:Content/></x:Extensions><e:DE Id="d1"><e:total>35 Ñ</e:total></e:DE></e:Invoice>';
 
-test('a plain signature has no properties, is over the whole invoice or an element of it, and holds for others', async (t) => {
-  const inside = { place: '//x:Content' } as const;
-  const beside = { packaging: 'element', elementId: 'd1' } as const;
-  for (const canonicalization of ['exclusive', 'inclusive'] as const) {
-    for (const at of [inside, beside, { ...beside, insertion: 'last-child' } as const]) {
-      const what = `${canonicalization} ${JSON.stringify(at)}`;
-      const { bytes, original, path } = signDocument(PLAIN_INVOICE, {
-        signer: pki().signer('rsa-2048'),
-        xades: { ...at, form: 'xmldsig', canonicalization },
-      });
-      const file = bytes.toString();
-      t.regex(file, /<Signature xmlns="[^"]*"><SignedInfo>.*<\/KeyInfo><\/Signature>/, what);
-      t.notRegex(file, /xades|<ds:|<Object/, what);
-      t.is(file.includes('REC-xml-c14n-20010315'), canonicalization === 'inclusive', what);
-      const [record] = reportOn(file).signatures;
-      t.is(record?.indication, 'TOTAL-PASSED', `${what} ${JSON.stringify(record?.results)}`);
-      t.is(record?.scope.kind, at === inside ? 'document' : 'element', what);
-      t.is(reportOn(file.replace('35 Ñ', '36 Ñ')).signatures[0]?.subIndication, 'HASH_FAILURE', what);
-      t.true(await holdsByXmlsec(t, file, ['DE']), what);
-      t.is(await byAnother(file), canonicalization === 'inclusive' ? 'not-comparable' : 'valid', what);
-      const sha256 = createHash('sha256').update(original).digest('hex');
-      const made = { format: 'Xades', path, content: { sha256, length: original.length }, at: NOW } as const;
-      const isPlaced = at === inside;
-      t.true(verifyXades({ ...made, isPlaced, isPlain: true }).ok, what);
-      t.false(verifyXades({ ...made, isPlaced }).ok, what);
+toolTest(
+  'a plain signature has no properties, is over the whole invoice or an element of it, and holds for others',
+  async (t) => {
+    const inside = { place: '//x:Content' } as const;
+    const beside = { packaging: 'element', elementId: 'd1' } as const;
+    for (const canonicalization of ['exclusive', 'inclusive'] as const) {
+      for (const at of [inside, beside, { ...beside, insertion: 'last-child' } as const]) {
+        const what = `${canonicalization} ${JSON.stringify(at)}`;
+        const { bytes, original, path } = signDocument(PLAIN_INVOICE, {
+          signer: pki().signer('rsa-2048'),
+          xades: { ...at, form: 'xmldsig', canonicalization },
+        });
+        const file = bytes.toString();
+        t.regex(file, /<Signature xmlns="[^"]*"><SignedInfo>.*<\/KeyInfo><\/Signature>/, what);
+        t.notRegex(file, /xades|<ds:|<Object/, what);
+        t.is(file.includes('REC-xml-c14n-20010315'), canonicalization === 'inclusive', what);
+        const [record] = reportOn(file).signatures;
+        t.is(record?.indication, 'TOTAL-PASSED', `${what} ${JSON.stringify(record?.results)}`);
+        t.is(record?.scope.kind, at === inside ? 'document' : 'element', what);
+        t.is(reportOn(file.replace('35 Ñ', '36 Ñ')).signatures[0]?.subIndication, 'HASH_FAILURE', what);
+        t.true(await holdsByXmlsec(file, ['DE']), what);
+        t.is(await byAnother(file), canonicalization === 'inclusive' ? 'not-comparable' : 'valid', what);
+        const sha256 = createHash('sha256').update(original).digest('hex');
+        const made = {
+          format: 'Xades',
+          path,
+          content: { sha256, length: original.length },
+          at: NOW,
+        } as const;
+        const isPlaced = at === inside;
+        t.true(verifyXades({ ...made, isPlaced, isPlain: true }).ok, what);
+        t.false(verifyXades({ ...made, isPlaced }).ok, what);
+      }
     }
-  }
-});
+  },
+);
 
 test('a plain signature with Canonical XML holds for another implementation, which knows no inherited xml:lang', async (t) => {
   const sign = (document: string): string =>
@@ -325,7 +333,7 @@ async function byAnother(file: string): Promise<string> {
   return signatures.map(({ verdict }) => verdict).join(' ');
 }
 
-test('filters after a canonicalization are evaluated in the canonical form', async (t) => {
+toolTest('filters after a canonicalization are evaluated in the canonical form', async (t) => {
   const data = '<r><to>Ana</to></r>';
   const document = '<r ><to>Ana</to>SIGNATURE</r>';
   const orders: readonly (readonly [transforms: string, warnings: readonly string[], byXmlsec: boolean])[] = [
@@ -340,7 +348,7 @@ test('filters after a canonicalization are evaluated in the canonical form', asy
     t.is(reportOn(file).indication, 'TOTAL-PASSED', transforms);
     t.is(reportOn(file.replace('Ana', 'Eve')).signatures[0]?.subIndication, 'HASH_FAILURE', transforms);
     t.is(await byAnother(file), 'not-comparable', transforms);
-    if (isComparable) t.true(await holdsByXmlsec(t, file), transforms);
+    if (isComparable) t.true(await holdsByXmlsec(file), transforms);
   }
   const other = '<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:Signature>';
   const beside = transformed(
@@ -425,7 +433,7 @@ const OTHER = '<ref><id>PO</id><x>1</x></ref>';
 const INVOICE = `<inv><exts><ext>SIGNATURE</ext></exts><no>F1</no>${QR}${OTHER}<mark></mark><due>10</due></inv>`;
 const KEPT = `<inv><no>F1</no>${OTHER}<due>10</due></inv>`;
 
-test('elements that XPath transforms leave out are named, and the rest is signed', async (t) => {
+toolTest('elements that XPath transforms leave out are named, and the rest is signed', async (t) => {
   const conditions = ['ancestor-or-self::exts', 'ancestor-or-self::mark', "ancestor-or-self::ref[id='QR']"];
   for (const transforms of [
     conditions.map((one) => xpath(`not(${one})`)).join('') + transform(C14N11),
@@ -439,7 +447,7 @@ test('elements that XPath transforms leave out are named, and the rest is signed
     t.is(record?.scope.kind, 'element');
     t.is(record?.scope.description, 'the whole document without /inv/exts, /inv/ref, /inv/mark');
     t.deepEqual(complaints(file), ['warning scope.left-out']);
-    t.true(await holdsByXmlsec(t, file), transforms);
+    t.true(await holdsByXmlsec(file), transforms);
     for (const [from, to] of [
       ['<due>10', '<due>11'],
       ['>PO<', '>QR<'],
@@ -462,7 +470,7 @@ test('elements that XPath transforms leave out are named, and the rest is signed
   }
 });
 
-test('the spellings of profiles for leaving signatures out are evaluated', async (t) => {
+toolTest('the spellings of profiles for leaving signatures out are evaluated', async (t) => {
   const data = '<r><sigs></sigs><to>Ana</to></r>';
   const document = '<r><sigs>SIGNATURE</sigs><to>Ana</to></r>';
   const outside = (name: string): string =>
@@ -477,34 +485,37 @@ test('the spellings of profiles for leaving signatures out are evaluated', async
     t.deepEqual(complaints(file), [], transforms);
     t.is(reportOn(file).signatures[0]?.scope.description, 'the whole document');
     t.is(reportOn(file.replace('Ana', 'Eve')).signatures[0]?.subIndication, 'HASH_FAILURE');
-    t.true(await holdsByXmlsec(t, file), transforms);
+    t.true(await holdsByXmlsec(file), transforms);
   }
   const around = transformed(document, '<r><to>Ana</to></r>', outside('sigs'));
   t.is(reportOn(around).signatures[0]?.scope.description, 'the whole document without /r/sigs');
-  t.true(await holdsByXmlsec(t, around));
+  t.true(await holdsByXmlsec(around));
   const filter = 'http://www.w3.org/2002/06/xmldsig-filter2';
   const subtract = transform(filter, `<f:XPath xmlns:f="${filter}" Filter="subtract">//sigs</f:XPath>`);
   const subtracted = transformed(document, '<r><to>Ana</to></r>', subtract);
   t.is(reportOn(subtracted).signatures[0]?.scope.description, 'the whole document without /r/sigs');
-  t.true(await holdsByXmlsec(t, subtracted));
+  t.true(await holdsByXmlsec(subtracted));
 });
 
-test('an expression that looks at the whole document leaves nothing, which is not called signed or broken', async (t) => {
-  const transforms = xpath('not(//ancestor-or-self::exts)') + transform(C14N11);
-  const asWritten = transformed(INVOICE, '', transforms);
-  t.true(await holdsByXmlsec(t, asWritten), 'the digest is that of nothing');
-  for (const file of [asWritten, asWritten.replace('<due>10', '<due>99')]) {
-    const report = reportOn(file);
-    t.is(report.indication, 'INDETERMINATE');
-    t.deepEqual(
-      report.signatures[0]?.results.errors.map(({ type }) => type),
-      ['reference.transforms'],
+toolTest(
+  'an expression that looks at the whole document leaves nothing, which is not called signed or broken',
+  async (t) => {
+    const transforms = xpath('not(//ancestor-or-self::exts)') + transform(C14N11);
+    const asWritten = transformed(INVOICE, '', transforms);
+    t.true(await holdsByXmlsec(asWritten), 'the digest is that of nothing');
+    for (const file of [asWritten, asWritten.replace('<due>10', '<due>99')]) {
+      const report = reportOn(file);
+      t.is(report.indication, 'INDETERMINATE');
+      t.deepEqual(
+        report.signatures[0]?.results.errors.map(({ type }) => type),
+        ['reference.transforms'],
+      );
+    }
+    const unused = transformed(
+      '<inv><no>F1</no>SIGNATURE</inv>',
+      '<inv><no>F1</no></inv>',
+      transform(ENVELOPED) + transforms,
     );
-  }
-  const unused = transformed(
-    '<inv><no>F1</no>SIGNATURE</inv>',
-    '<inv><no>F1</no></inv>',
-    transform(ENVELOPED) + transforms,
-  );
-  t.is(reportOn(unused).indication, 'TOTAL-PASSED', 'there is no such element');
-});
+    t.is(reportOn(unused).indication, 'TOTAL-PASSED', 'there is no such element');
+  },
+);

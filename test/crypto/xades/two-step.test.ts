@@ -6,8 +6,10 @@ import { concatenatedValue } from '#crypto/x509/signature-values.js';
 import { signXades } from '#crypto/xades/sign.js';
 import { beginXades, finishXades } from '#crypto/xades/two-step.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import { byXmlsec, NOW, newFile, newPath, valueIsRight } from './signing.ts';
+
+const toolTest = withTools(test, 'xmllint', 'xmlsec1');
 
 const DOCUMENT = '<r Id="x">text</r>';
 
@@ -41,14 +43,13 @@ for (const packaging of ['enveloped', 'element', 'enveloping', 'detached'] as co
 }
 
 for (const kind of ['p-256', 'p-521', 'ed25519'] as const) {
-  test(`external values of a key of kind ${kind} are accepted`, async (t) => {
+  toolTest(`external values of a key of kind ${kind} are accepted`, async (t) => {
     const { key, request, begun } = begin(kind);
     const der = key.sign(begun.toBeSigned, begun.algorithm);
     const forms = kind === 'ed25519' ? [der] : [der, concatenatedValue(der, key.bits)];
     for (const value of forms) {
       const output = newPath();
       await finishXades({ input: request.input, output, state: begun.state, value });
-      if (!requireTool(t, 'xmllint', 'xmlsec1')) return;
       t.true(await valueIsRight(output));
       if (kind !== 'ed25519') t.true((await byXmlsec(output)).ok);
     }

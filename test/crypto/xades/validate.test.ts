@@ -12,7 +12,7 @@ import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
-import { requireTool, runTool } from '../../verifiers/tool.ts';
+import { runTool, withTools } from '../../verifiers/tool.ts';
 import {
   complaints,
   DS,
@@ -26,6 +26,8 @@ import {
   transform,
 } from './forging.ts';
 import { newFile, signDocument } from './signing.ts';
+
+const toolTest = withTools(test, 'xmlsec1');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-xvalidate-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -259,31 +261,32 @@ async function byXmlsec1(t: ExecutionContext, text: string, ids: readonly string
 
 const BODY = '<!-- x --><b xmlns:z="urn:z" xml:lang="de"> t <!-- y --><z:c/></b>';
 
-test('plain signatures by xmlsec1 pass with every canonicalization, without a baseline level', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
-  for (const method of METHODS) {
-    const text = `<a xmlns="urn:a" xmlns:n="urn:n" xml:space="preserve">${BODY}${template(method, ref('', [ENVELOPED, method]))}</a>`;
-    const path = await byXmlsec1(t, text);
-    const record = only(t, await validate(path));
-    t.is(record.indication, 'TOTAL-PASSED', `${method} ${JSON.stringify(record, undefined, 1)}`);
-    t.is(record.level, undefined);
-    t.deepEqual(
-      record.results.warnings
-        .map(({ type }) => type)
-        .filter((type) => !type.startsWith('scope.'))
-        .sort(),
-      ['attributes.xades', 'certificate.binding'],
-    );
-    t.is(record.scope.description, 'the whole document');
-    const changed = readFileSync(path, 'utf8').replace(' t ', ' u ');
-    t.is(only(t, await validate(newFile(changed))).subIndication, 'HASH_FAILURE', method);
-    const info = readFileSync(path, 'utf8').replace('<SignatureMethod', '\n<SignatureMethod');
-    t.is(only(t, await validate(newFile(info))).subIndication, 'SIG_CRYPTO_FAILURE', method);
-  }
-});
+toolTest(
+  'plain signatures by xmlsec1 pass with every canonicalization, without a baseline level',
+  async (t) => {
+    for (const method of METHODS) {
+      const text = `<a xmlns="urn:a" xmlns:n="urn:n" xml:space="preserve">${BODY}${template(method, ref('', [ENVELOPED, method]))}</a>`;
+      const path = await byXmlsec1(t, text);
+      const record = only(t, await validate(path));
+      t.is(record.indication, 'TOTAL-PASSED', `${method} ${JSON.stringify(record, undefined, 1)}`);
+      t.is(record.level, undefined);
+      t.deepEqual(
+        record.results.warnings
+          .map(({ type }) => type)
+          .filter((type) => !type.startsWith('scope.'))
+          .sort(),
+        ['attributes.xades', 'certificate.binding'],
+      );
+      t.is(record.scope.description, 'the whole document');
+      const changed = readFileSync(path, 'utf8').replace(' t ', ' u ');
+      t.is(only(t, await validate(newFile(changed))).subIndication, 'HASH_FAILURE', method);
+      const info = readFileSync(path, 'utf8').replace('<SignatureMethod', '\n<SignatureMethod');
+      t.is(only(t, await validate(newFile(info))).subIndication, 'SIG_CRYPTO_FAILURE', method);
+    }
+  },
+);
 
-test('elements, pointers, objects and manifests signed by xmlsec1 pass in their context', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('elements, pointers, objects and manifests signed by xmlsec1 pass in their context', async (t) => {
   const cases: readonly [name: string, text: string, scope: RegExp][] = [
     ...METHODS.map(
       (method) =>
@@ -351,8 +354,7 @@ test('elements, pointers, objects and manifests signed by xmlsec1 pass in their 
   }
 });
 
-test('a detached signature by xmlsec1 passes with the supplied content', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
+toolTest('a detached signature by xmlsec1 passes with the supplied content', async (t) => {
   const path = await byXmlsec1(t, template(C14N, ref('content.bin', [])));
   const content = join(path, '..', 'content.bin');
   t.is((await validate(path, content)).indication, 'TOTAL-PASSED');

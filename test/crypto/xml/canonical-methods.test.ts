@@ -17,8 +17,10 @@ import {
   type StartTag,
   type XmlListener,
 } from '#crypto/xml/index.js';
-import { requireTool, runTool } from '../../verifiers/tool.ts';
+import { runTool, withTools } from '../../verifiers/tool.ts';
 import { generateDocument, seeded } from './documents.ts';
+
+const toolTest = withTools(test, 'xmllint', 'xmlsec1');
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-methods-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -118,23 +120,25 @@ for (const [option, kind] of [
   ['--c14n11', 'inclusive-1.1'],
   ['--exc-c14n', 'exclusive'],
 ] as const) {
-  test(`three hundred generated documents get the canonical bytes of xmllint ${option}, comments kept`, async (t) => {
-    if (!requireTool(t, 'xmllint')) return;
-    for (let batch = 0; batch < 300; batch += 20) {
-      const texts = Array.from({ length: 20 }, (_, index) =>
-        // Canonical XML 1.1 drops an empty base only where it joined one; libxml2 drops every one.
-        rebased(generateDocument(1000 + batch + index).text, () => 'a/./b'),
-      );
-      const paths = texts.map((text, index) => {
-        const path = join(folder, `${kind}-${index}.xml`);
-        writeFileSync(path, text);
-        return path;
-      });
-      const { stdout } = await runTool('xmllint', ['--nonet', option, ...paths]);
-      const ours = texts.map((text) => whole(text, method(kind, true))).join('');
-      t.true(stdout === ours, `seeds from ${1000 + batch}`);
-    }
-  });
+  toolTest(
+    `three hundred generated documents get the canonical bytes of xmllint ${option}, comments kept`,
+    async (t) => {
+      for (let batch = 0; batch < 300; batch += 20) {
+        const texts = Array.from({ length: 20 }, (_, index) =>
+          // Canonical XML 1.1 drops an empty base only where it joined one; libxml2 drops every one.
+          rebased(generateDocument(1000 + batch + index).text, () => 'a/./b'),
+        );
+        const paths = texts.map((text, index) => {
+          const path = join(folder, `${kind}-${index}.xml`);
+          writeFileSync(path, text);
+          return path;
+        });
+        const { stdout } = await runTool('xmllint', ['--nonet', option, ...paths]);
+        const ours = texts.map((text) => whole(text, method(kind, true))).join('');
+        t.true(stdout === ours, `seeds from ${1000 + batch}`);
+      }
+    },
+  );
 }
 
 const ALGORITHMS = {
@@ -143,56 +147,58 @@ const ALGORITHMS = {
   exclusive: 'http://www.w3.org/2001/10/xml-exc-c14n#',
 } as const;
 
-test.serial('single elements get the canonical bytes that xmlsec1 digests, by every method', async (t) => {
-  if (!requireTool(t, 'xmlsec1')) return;
-  const key = join(folder, 'hmac.key');
-  writeFileSync(key, 'any key will do: only the digests are looked at');
-  let compared = 0;
-  for (let seed = 1; seed <= 120; seed++) {
-    const random = seeded(seed);
-    const { uncommented, elements } = generateDocument(seed, { ids: true });
-    const base = (): string => BASES[Math.floor(random() * BASES.length)] ?? '';
-    const cases = Array.from({ length: 8 }, () => {
-      const kind =
-        (['inclusive-1.0', 'inclusive-1.1', 'exclusive'] as const)[Math.floor(random() * 3)] ?? 'exclusive';
-      const prefixes =
-        kind === 'exclusive' ? ['', 'a', 'b', 'c', 'ns1', 'xml'].filter(() => random() < 0.4) : [];
-      return { id: `e${Math.floor(random() * elements)}`, by: method(kind, false, prefixes) };
-    });
-    const body = uncommented
-      .replace(/^<\?xml [^>]*\?>/, '')
-      .replace(/<\?(?:[^?]|\?(?!>))*\?>\s*$/, '')
-      .replace(/^\s*(<\?(?:[^?]|\?(?!>))*\?>\s*)*/, '');
-    const references = cases.map(({ id, by }) => {
-      const list = by.prefixes.map((prefix) => (prefix === '' ? '#default' : prefix)).join(' ');
-      const parameters =
-        by.prefixes.length === 0
-          ? ''
-          : `<i:InclusiveNamespaces xmlns:i="${ALGORITHMS.exclusive}" PrefixList="${list}"/>`;
-      return `<Reference URI="#${id}"><Transforms><Transform Algorithm="${ALGORITHMS[by.kind]}">${parameters}</Transform></Transforms><DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><DigestValue/></Reference>`;
-    });
-    const text = `<w xml:base="${base()}" xml:lang="de" xmlns:c="urn:outer" xmlns="urn:default"><v xml:base="${base()}" xml:space="preserve">${rebased(body, base)}</v><Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo><CanonicalizationMethod Algorithm="${ALGORITHMS.exclusive}"/><SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#hmac-sha256"/>${references.join('')}</SignedInfo><SignatureValue/></Signature></w>`;
-    const input = join(folder, 'template.xml');
-    const output = join(folder, 'signed.xml');
-    rmSync(output, { force: true });
-    writeFileSync(input, text);
-    const run = await runTool('xmlsec1', ['--sign', '--hmackey', key, '--output', output, input]);
-    t.is(run.exit, 0, `seed ${seed}: ${run.stderr}`);
-    const digests = [...readFileSync(output, 'utf8').matchAll(/<DigestValue>([^<]*)<\/DigestValue>/g)].map(
-      ([, value]) => value,
-    );
-    for (const [index, { id, by }] of cases.entries()) {
-      const ours = part(text, id, by);
-      compared++;
-      t.is(
-        createHash('sha256').update(ours).digest('base64'),
-        digests[index] ?? '',
-        `seed ${seed}, ${id}, ${JSON.stringify(by)}\n${ours.slice(0, 300)}`,
+toolTest.serial(
+  'single elements get the canonical bytes that xmlsec1 digests, by every method',
+  async (t) => {
+    const key = join(folder, 'hmac.key');
+    writeFileSync(key, 'any key will do: only the digests are looked at');
+    let compared = 0;
+    for (let seed = 1; seed <= 120; seed++) {
+      const random = seeded(seed);
+      const { uncommented, elements } = generateDocument(seed, { ids: true });
+      const base = (): string => BASES[Math.floor(random() * BASES.length)] ?? '';
+      const cases = Array.from({ length: 8 }, () => {
+        const kind =
+          (['inclusive-1.0', 'inclusive-1.1', 'exclusive'] as const)[Math.floor(random() * 3)] ?? 'exclusive';
+        const prefixes =
+          kind === 'exclusive' ? ['', 'a', 'b', 'c', 'ns1', 'xml'].filter(() => random() < 0.4) : [];
+        return { id: `e${Math.floor(random() * elements)}`, by: method(kind, false, prefixes) };
+      });
+      const body = uncommented
+        .replace(/^<\?xml [^>]*\?>/, '')
+        .replace(/<\?(?:[^?]|\?(?!>))*\?>\s*$/, '')
+        .replace(/^\s*(<\?(?:[^?]|\?(?!>))*\?>\s*)*/, '');
+      const references = cases.map(({ id, by }) => {
+        const list = by.prefixes.map((prefix) => (prefix === '' ? '#default' : prefix)).join(' ');
+        const parameters =
+          by.prefixes.length === 0
+            ? ''
+            : `<i:InclusiveNamespaces xmlns:i="${ALGORITHMS.exclusive}" PrefixList="${list}"/>`;
+        return `<Reference URI="#${id}"><Transforms><Transform Algorithm="${ALGORITHMS[by.kind]}">${parameters}</Transform></Transforms><DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><DigestValue/></Reference>`;
+      });
+      const text = `<w xml:base="${base()}" xml:lang="de" xmlns:c="urn:outer" xmlns="urn:default"><v xml:base="${base()}" xml:space="preserve">${rebased(body, base)}</v><Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo><CanonicalizationMethod Algorithm="${ALGORITHMS.exclusive}"/><SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#hmac-sha256"/>${references.join('')}</SignedInfo><SignatureValue/></Signature></w>`;
+      const input = join(folder, 'template.xml');
+      const output = join(folder, 'signed.xml');
+      rmSync(output, { force: true });
+      writeFileSync(input, text);
+      const run = await runTool('xmlsec1', ['--sign', '--hmackey', key, '--output', output, input]);
+      t.is(run.exit, 0, `seed ${seed}: ${run.stderr}`);
+      const digests = [...readFileSync(output, 'utf8').matchAll(/<DigestValue>([^<]*)<\/DigestValue>/g)].map(
+        ([, value]) => value,
       );
+      for (const [index, { id, by }] of cases.entries()) {
+        const ours = part(text, id, by);
+        compared++;
+        t.is(
+          createHash('sha256').update(ours).digest('base64'),
+          digests[index] ?? '',
+          `seed ${seed}, ${id}, ${JSON.stringify(by)}\n${ours.slice(0, 300)}`,
+        );
+      }
     }
-  }
-  t.is(compared, 960);
-});
+    t.is(compared, 960);
+  },
+);
 
 test('xml:base values are joined as Canonical XML 1.1 says, leading and final dots included', (t) => {
   const joins: readonly (readonly [string, string, string])[] = [

@@ -13,8 +13,10 @@ import { openSource } from '#crypto/core/files.js';
 import { readDirectory } from '#crypto/zip/zip-directory.js';
 import { memberSource } from '#crypto/zip/zip-member.js';
 import { ZipWriter } from '#crypto/zip/zip-writer.js';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import { facts, file, made, NOW, remade } from '../asic/container-harness.ts';
+
+const toolTest = withTools(test, 'python3');
 
 /** Creates a sparse file in the writer's format without the bytes of the large member. */
 function sparseZip(size: number): string {
@@ -46,7 +48,7 @@ function sparseZip(size: number): string {
 
 const CHUNK_BYTES = Buffer.alloc(1 << 20);
 
-test.serial(
+toolTest.serial(
   'members beyond four gigabytes are written so that other programs and the engine find the later ones',
   async (t) => {
     const size = 5 * 2 ** 30;
@@ -64,14 +66,13 @@ test.serial(
     const [, small] = entries;
     t.is(small && memberSource(source, small).read(0, 100).toString(), 'Hello\n');
     source.close();
-    if (!requireTool(t, 'python3')) return;
     const script =
       'import sys,zipfile; z=zipfile.ZipFile(sys.argv[1]); print(z.getinfo("large").file_size, z.read("small.txt"))';
     t.is((await runTool('python3', ['-c', script, path])).stdout.trim(), `${size} b'Hello\\n'`);
   },
 );
 
-test.serial('more members than a short directory can count are written and read', async (t) => {
+toolTest.serial('more members than a short directory can count are written and read', async (t) => {
   const parts: Uint8Array[] = [];
   const writer = new ZipWriter({ write: (...more) => parts.push(...more) }, NOW);
   const count = 0xffff + 1;
@@ -84,13 +85,11 @@ test.serial('more members than a short directory can count are written and read'
   // The number exceeds the limit of a container.
   t.throws(() => readDirectory(source), { message: /65536 members/ });
   source.close();
-  if (!requireTool(t, 'python3')) return;
   const script = 'import sys,zipfile; print(len(zipfile.ZipFile(sys.argv[1]).infolist()))';
   t.is((await runTool('python3', ['-c', script, path])).stdout.trim(), `${count}`);
 });
 
-test.serial('files of other programs are read, with data descriptors and deflated members', async (t) => {
-  if (!requireTool(t, 'python3')) return;
+toolTest.serial('files of other programs are read, with data descriptors and deflated members', async (t) => {
   const path = file(undefined, 'zip');
   const script = `
 import sys, zipfile

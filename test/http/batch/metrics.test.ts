@@ -3,8 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { createBatchMetrics } from '../../../http/index.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import { assertProblem, startServer } from '../harness.ts';
+
+const toolTest = withTools(test, 'promtool');
 
 /** Source: docs/batch-values.md §0. */
 const DOCUMENTED = [
@@ -178,8 +180,7 @@ test('names of counters alone end in _total, and every metric has a help text', 
   }
 });
 
-test('promtool reports no problem in the metrics', async (t) => {
-  if (!requireTool(t, 'promtool')) return;
+toolTest('promtool reports no problem in the metrics', async (t) => {
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: await exposition(t),
     encoding: 'utf8',

@@ -4,8 +4,10 @@ import test from 'ava';
 import { startRelay } from '../../actors/portal/mail/relay.ts';
 import { type Client, startProgram, until } from '../../actors/portal/service.ts';
 import { startReceiver } from '../../actors/portal/webhooks/receiver.ts';
-import { requireTool, runTool } from '../../verifiers/index.ts';
+import { runTool, withTools } from '../../verifiers/index.ts';
 import { ticketOf } from './signing/certificate-client.ts';
+
+const toolTest = withTools(test, 'pdftotext');
 
 interface Entry {
   readonly type: string;
@@ -132,8 +134,7 @@ test('openings from many addresses keep the history bounded', async (t) => {
   t.is(new Set(entries.map(({ ipAddress }) => ipAddress)).size, 100);
 });
 
-test('the manifest shows the history, and downloads do not change it', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('the manifest shows the history, and downloads do not change it', async (t) => {
   const { acme, service } = await startProgram(t);
   const id = await acme.create([FLOW[0] as object]);
   const { flowActions } = await acme.get<{ flowActions: { id: string }[] }>(`/api/documents/${id}`);

@@ -1,6 +1,7 @@
 /** Each value of `xadesOptions`, for a portal without a time-stamp authority. */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../actors/portal/service.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertRefused } from '../refused.ts';
 import {
   begin,
@@ -19,7 +20,7 @@ import {
   type XadesFixture,
 } from './xades-harness.ts';
 
-const test = anyTest as TestFn<XadesFixture>;
+const test = withTools(anyTest as TestFn<XadesFixture>, 'xmlsec1');
 
 const tasks: (() => unknown)[] = [];
 

@@ -1,6 +1,7 @@
 /** `xadesOptions` of a flow action, from upload to download, by HTTP against the real program. */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../actors/portal/service.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { assertRefused } from '../refused.ts';
 import {
   action,
@@ -18,7 +19,7 @@ import {
   XML,
 } from './xades-harness.ts';
 
-const test = anyTest as TestFn<XadesFixture>;
+const test = withTools(anyTest as TestFn<XadesFixture>, 'xmlsec1');
 
 const tasks: (() => unknown)[] = [];
 

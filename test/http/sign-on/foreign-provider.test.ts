@@ -4,12 +4,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { freePort } from '../../commands/free-port.ts';
 import { temporaryRoot } from '../../service/service.ts';
-import { requireTool } from '../../verifiers/tool.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { SiteBrowser } from './oidc-server.ts';
+
+const test = withTools(ava, 'glewlwyd', 'sqlite3');
 
 // Without characters that Basic encodes (RFC 6749 §2.3.1): this provider does not decode them.
 const SECRET = 'SecretOfTheClient1234567890';
@@ -131,7 +133,6 @@ async function setUp(base: string, callback: string): Promise<void> {
 }
 
 test('a person signs in at an OpenID provider of other hands', async (t) => {
-  if (!requireTool(t, 'glewlwyd', 'sqlite3')) return;
   const base = await startGlewlwyd(t, await temporaryRoot(t));
   const members = {
     Name: 'company',

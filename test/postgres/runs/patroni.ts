@@ -18,7 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../commands/free-port.ts';
-import { asServerUser, programs } from '../cluster.ts';
+import { postgresPrograms } from '../../verifiers/tool.ts';
+import { asServerUser } from '../cluster.ts';
 import { type FaultyLine, startProxy } from '../proxy.ts';
 
 /** Seconds: time to live of the leader's lease, pause between looks, and patience with the store of the lease. */
@@ -58,7 +59,7 @@ export interface PatroniCluster {
 
 /** True where the programs are installed. */
 export function hasPatroni(): boolean {
-  return ['/usr/bin/etcd', '/usr/bin/patroni'].every(existsSync) && programs() !== undefined;
+  return ['/usr/bin/etcd', '/usr/bin/patroni'].every(existsSync) && postgresPrograms() !== undefined;
 }
 
 interface Described {
@@ -137,7 +138,7 @@ export async function startPatroni(members = 2): Promise<PatroniCluster> {
   const at = made.find(({ name }) => name === led)?.port;
   for (const text of ["CREATE ROLE app LOGIN PASSWORD 'app'", 'CREATE DATABASE app OWNER app'])
     execFileSync(
-      join(programs() ?? '', 'psql'),
+      join(postgresPrograms() ?? '', 'psql'),
       ['-qh', '127.0.0.1', '-p', String(at), '-U', 'postgres', '-c', text],
       { env: { ...process.env, PGPASSWORD: 'su' }, stdio: 'pipe' },
     );
@@ -199,7 +200,7 @@ async function makeMember(
         listen: local(port),
         connect_address: local(port),
         data_dir: data,
-        bin_dir: programs(),
+        bin_dir: postgresPrograms(),
         pgpass: join(folder, `pgpass${number}`),
         // A member that cannot be rewound is copied anew.
         remove_data_directory_on_rewind_failure: true,

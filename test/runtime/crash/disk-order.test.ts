@@ -1,10 +1,13 @@
 /** Reads from system calls what is on the disk at the moment of a promise: a kill loses nothing that the kernel has. */
 import { once } from 'node:events';
 import { basename, join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { otherDevice } from '../../actors/batch/devices.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { folderFor } from '../folder.ts';
-import { plainArgs, readCalls, requireTracing, type SystemCall, traced } from '../store/system-calls.ts';
+import { plainArgs, readCalls, type SystemCall, traced } from '../store/system-calls.ts';
+
+const test = withTools(ava, 'strace', 'device');
 
 const WORKER = new URL('disk-order-worker.js', import.meta.url).pathname;
 const CALLS = [
@@ -90,7 +93,6 @@ class Trace {
 }
 
 test('keys, copies, uploads and files of documents are durable when they are promised, and what is removed was durably released', async (t) => {
-  if (!requireTracing(t)) return;
   t.timeout(180_000);
   const root = folderFor(t);
   const device = otherDevice(t);

@@ -4,7 +4,10 @@ import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
 import { A, stepOf } from '../../contract/steps.ts';
 import { smallDisk } from '../../service/small-disk.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { folderFor } from '../folder.ts';
+
+const toolTest = withTools(test, 'tmpfs');
 
 const run = promisify(execFile);
 const WRITER = new URL('./disk-full-writer.js', import.meta.url).pathname;
@@ -29,10 +32,9 @@ test('on a full disk steps are refused as retryable, acknowledged steps stay, an
 });
 
 for (const left of [0, 4096, 65_536])
-  test(`a step that a disk with ${left} free bytes cannot take is refused as store.full`, async (t) => {
+  toolTest(`a step that a disk with ${left} free bytes cannot take is refused as store.full`, async (t) => {
     const folder = folderFor(t);
     const disk = smallDisk(t, folder, 16);
-    if (disk === undefined) return;
     const store = openLmdbStore({ folder });
     const large = { rows: { put: [{ view: 'v', key: ['a'], value: 'x'.repeat(400_000) }], remove: [] } };
     disk.fill(left);

@@ -8,14 +8,17 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { stepOf } from '../../contract/steps.ts';
 import { roundsOf } from '../../project/rounds.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { addPromise, type Breach, lookAtLedgers } from '../crash/ledger-evidence.ts';
 import { StrictReceiver } from '../crash/strict-receiver.ts';
 import { folderFor } from '../folder.ts';
 import { DISK_CALLS, type Fate, TornFile } from './power-cut.ts';
-import { bytesIn, readCalls, requireTracing, traced } from './system-calls.ts';
+import { bytesIn, readCalls, traced } from './system-calls.ts';
+
+const test = withTools(ava, 'strace');
 
 const WORKER = new URL('../crash/kill-worker.js', import.meta.url).pathname;
 const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(4, 16, 100));
@@ -92,7 +95,6 @@ function promisesBefore({ said }: Recording, moment: number): ReadonlyMap<string
 }
 
 test('every acknowledged step survives a power cut, and no step is torn', async (t) => {
-  if (!requireTracing(t)) return;
   t.timeout(600_000);
   const folder = folderFor(t);
   const recording = await record(t, folder);

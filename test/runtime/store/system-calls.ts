@@ -1,9 +1,7 @@
 /** Runs a program under `strace` and reads its system calls, so that tests can check what was written and synced. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { ExecutionContext } from 'ava';
-import { requireTool } from '../../verifiers/index.ts';
 
 /** One call, in the order in which calls ended. */
 export interface SystemCall {
@@ -18,15 +16,6 @@ export interface SystemCall {
 
 /** Longest text of a call that is kept, bytes: longer than what a test writes at once. */
 const MAX_TEXT = 16 * 1024 * 1024;
-
-/** True when programs can be traced here; otherwise the test should return, see `requireTool`. */
-export function requireTracing(t: ExecutionContext): boolean {
-  if (!requireTool(t, 'strace')) return false;
-  if (spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0) return true;
-  t.log('SKIPPED, this system lets nobody be traced.');
-  t.pass();
-  return false;
-}
 
 /**
  * Starts a program of ours under strace, all its threads with it.

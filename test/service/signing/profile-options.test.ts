@@ -13,9 +13,11 @@ import { contract, hiddenLook } from '../../crypto/pades/validation/attack-files
 import { pki } from '../../pki/pki.ts';
 import { reached } from '../../project/waiting.ts';
 import { accepted } from '../../settings/load.ts';
-import { opensslCms, pdfsig, requireTool, runTool, xmlsec1 } from '../../verifiers/index.ts';
+import { opensslCms, pdfsig, runTool, withTools, xmlsec1 } from '../../verifiers/index.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { localProfile, profile, type Settings } from './profiles.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'pdfsig', 'certutil', 'qpdf', 'xmlsec1');
 
 const PLACE: Settings = {
   'Pades:Appearance:Page': 'last',
@@ -103,122 +105,125 @@ async function textOf(path: string, page: number): Promise<string> {
 
 const TRUST = () => ({ anchors: [pki().root.certificate], intermediates: [], revocation: 'none' }) as const;
 
-test.serial('a visible signature shows the lines of its profile in its place, with a picture', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
-  const root = await temporaryRoot(t);
-  const image = join(root, 'seal.png');
-  await writeFile(image, FOUR_COLOURS);
-  const signer = pki().signer('rsa-2048');
-  const { signed, upload, service } = await start(
-    t,
-    {
-      ...(await localProfile(root, 0, {
-        name: 'stamp',
-        signer,
-        members: {
-          'Pades:Location': 'Lisboa',
-          ...PLACE,
-          'Pades:Appearance:Lines:0': 'Signed by {signer}',
-          'Pades:Appearance:Lines:1': 'Reason: {reason}',
-          'Pades:Appearance:Lines:2': '{location}, {date}',
-          'Pades:Appearance:Lines:3': '{file} / {profile}',
-          'Pades:Appearance:ImagePath': image,
-          'Pades:Appearance:TimeZone': 'America/Sao_Paulo',
-          'Overrides:0': 'Reason',
-          'Overrides:1': 'Page',
-        },
-      })),
-      ...(await localProfile(root, 1, {
-        name: 'strict',
-        signer: pki().signer('p-256'),
-        members: {
-          Format: 'Pades',
-          ...PLACE,
-          'Pades:Location': '𐌰',
-          'Pades:Appearance:Lines:0': 'Also by {signer}',
-          'Pades:Appearance:Lines:1': '{location}',
-        },
-      })),
-    },
-    root,
-  );
-  t.regex(
-    service.printed,
-    /Visible signature of profile strict: No font that is installed has 𐌰 \(U\+10330\)/,
-  );
-  const plain = await signed('año.pdf', samplePdf(4000, 'p', 3), 'stamp');
-  const last = await textOf(plain, 3);
-  t.regex(last, /Signed by \S+/);
-  t.regex(last, /Lisboa, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d -03:00/);
-  t.regex(last, /año\.pdf \/ stamp/);
-  t.notRegex(last, /Reason:/, 'a line whose placeholder is empty is left out');
-  t.notRegex(await textOf(plain, 1), /Signed by/);
+toolTest.serial(
+  'a visible signature shows the lines of its profile in its place, with a picture',
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const image = join(root, 'seal.png');
+    await writeFile(image, FOUR_COLOURS);
+    const signer = pki().signer('rsa-2048');
+    const { signed, upload, service } = await start(
+      t,
+      {
+        ...(await localProfile(root, 0, {
+          name: 'stamp',
+          signer,
+          members: {
+            'Pades:Location': 'Lisboa',
+            ...PLACE,
+            'Pades:Appearance:Lines:0': 'Signed by {signer}',
+            'Pades:Appearance:Lines:1': 'Reason: {reason}',
+            'Pades:Appearance:Lines:2': '{location}, {date}',
+            'Pades:Appearance:Lines:3': '{file} / {profile}',
+            'Pades:Appearance:ImagePath': image,
+            'Pades:Appearance:TimeZone': 'America/Sao_Paulo',
+            'Overrides:0': 'Reason',
+            'Overrides:1': 'Page',
+          },
+        })),
+        ...(await localProfile(root, 1, {
+          name: 'strict',
+          signer: pki().signer('p-256'),
+          members: {
+            Format: 'Pades',
+            ...PLACE,
+            'Pades:Location': '𐌰',
+            'Pades:Appearance:Lines:0': 'Also by {signer}',
+            'Pades:Appearance:Lines:1': '{location}',
+          },
+        })),
+      },
+      root,
+    );
+    t.regex(
+      service.printed,
+      /Visible signature of profile strict: No font that is installed has 𐌰 \(U\+10330\)/,
+    );
+    const plain = await signed('año.pdf', samplePdf(4000, 'p', 3), 'stamp');
+    const last = await textOf(plain, 3);
+    t.regex(last, /Signed by \S+/);
+    t.regex(last, /Lisboa, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d -03:00/);
+    t.regex(last, /año\.pdf \/ stamp/);
+    t.notRegex(last, /Reason:/, 'a line whose placeholder is empty is left out');
+    t.notRegex(await textOf(plain, 1), /Signed by/);
 
-  const first = await signed('b.dat', samplePdf(4000, 'p', 3), 'stamp', {
-    fields: { page: '1', reason: 'Preço {x}' },
-  });
-  t.regex(await textOf(first, 1), /Reason: Preço \{x\}/, 'a text is not read for placeholders');
-  t.deepEqual(
-    (await pdfsig(first, pki())).map(({ ok }) => ok),
-    [true],
-  );
+    const first = await signed('b.dat', samplePdf(4000, 'p', 3), 'stamp', {
+      fields: { page: '1', reason: 'Preço {x}' },
+    });
+    t.regex(await textOf(first, 1), /Reason: Preço \{x\}/, 'a text is not read for placeholders');
+    t.deepEqual(
+      (await pdfsig(first, pki())).map(({ ok }) => ok),
+      [true],
+    );
 
-  const odd = await upload('odd.pdf', contract(hiddenLook), 'stamp', { fields: { page: '1' } });
-  const detail = (id: string) => service.fetch(`/api/jobs/${id}`).then((answer) => answer.json());
-  await service.finished(odd.body.jobId);
-  t.like(await detail(odd.body.jobId), {
-    warnings: [{ code: 'pdf.hidden-look', object: 'Approval' }],
-  });
-  const gothic = await upload('gothic.pdf', samplePdf(4000, 'p', 3), 'stamp', { fields: { reason: 'Ok 𐌰' } });
-  await service.finished(gothic.body.jobId);
-  t.like(await detail(gothic.body.jobId), {
-    warnings: [{ code: 'pdf.no-glyph', object: '𐌰 (U+10330)' }],
-  });
+    const odd = await upload('odd.pdf', contract(hiddenLook), 'stamp', { fields: { page: '1' } });
+    const detail = (id: string) => service.fetch(`/api/jobs/${id}`).then((answer) => answer.json());
+    await service.finished(odd.body.jobId);
+    t.like(await detail(odd.body.jobId), {
+      warnings: [{ code: 'pdf.hidden-look', object: 'Approval' }],
+    });
+    const gothic = await upload('gothic.pdf', samplePdf(4000, 'p', 3), 'stamp', {
+      fields: { reason: 'Ok 𐌰' },
+    });
+    await service.finished(gothic.body.jobId);
+    t.like(await detail(gothic.body.jobId), {
+      warnings: [{ code: 'pdf.no-glyph', object: '𐌰 (U+10330)' }],
+    });
 
-  // Two signatures: the second one moves to a free place, and both stay valid.
-  const again = await upload('twice.pdf', await readFile(plain), 'strict');
-  const twice = join(root, 'output', (await service.finished(again.body.jobId)).outputFileName ?? '');
-  t.deepEqual(
-    (await pdfsig(twice, pki())).map(({ okEarlier }) => okEarlier),
-    [true, true],
-  );
-  const report = await validateFile({ format: 'Pades', path: twice, trust: TRUST(), at: Date.now() });
-  t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
-  const both = await textOf(twice, 3);
-  t.regex(both, /Signed by/);
-  t.regex(both, /Also by/);
+    // Two signatures: the second one moves to a free place, and both stay valid.
+    const again = await upload('twice.pdf', await readFile(plain), 'strict');
+    const twice = join(root, 'output', (await service.finished(again.body.jobId)).outputFileName ?? '');
+    t.deepEqual(
+      (await pdfsig(twice, pki())).map(({ okEarlier }) => okEarlier),
+      [true, true],
+    );
+    const report = await validateFile({ format: 'Pades', path: twice, trust: TRUST(), at: Date.now() });
+    t.is(report.indication, 'TOTAL-PASSED', JSON.stringify(report, null, 1));
+    const both = await textOf(twice, 3);
+    t.regex(both, /Signed by/);
+    t.regex(both, /Also by/);
 
-  for (const [name, fields, profileName, message] of [
-    [
-      'location',
-      { location: 'Porto' },
-      'stamp',
-      /does not let an upload set location\. .*Location to the Overrides/,
-    ],
-    ['reason', { reason: 'x' }, 'strict', /does not let an upload set reason/],
-    ['page', { page: '0' }, 'stamp', /page must be a page number, or last/],
-    ['reason', { reason: 'x'.repeat(251) }, 'stamp', /at most 250 characters/],
-    [
-      'reason',
-      { reason: 'x', format: 'Cades' },
-      'stamp',
-      /reason is for the format Pades; this file gets Cades/,
-    ],
-    ['reason', { reason: 'x', operation: 'Extend' }, 'stamp', /cannot extend/],
-  ] as const) {
-    const jobs = (await service.jobs()).length;
-    const { status, body } = await upload('c.pdf', samplePdf(), profileName, { fields });
-    t.is(status, 400, name);
-    t.is(body.code, 'validation.body-invalid');
-    t.regex(JSON.stringify(body), message);
-    t.is((await service.jobs()).length, jobs, 'nothing is queued');
-  }
-});
+    for (const [name, fields, profileName, message] of [
+      [
+        'location',
+        { location: 'Porto' },
+        'stamp',
+        /does not let an upload set location\. .*Location to the Overrides/,
+      ],
+      ['reason', { reason: 'x' }, 'strict', /does not let an upload set reason/],
+      ['page', { page: '0' }, 'stamp', /page must be a page number, or last/],
+      ['reason', { reason: 'x'.repeat(251) }, 'stamp', /at most 250 characters/],
+      [
+        'reason',
+        { reason: 'x', format: 'Cades' },
+        'stamp',
+        /reason is for the format Pades; this file gets Cades/,
+      ],
+      ['reason', { reason: 'x', operation: 'Extend' }, 'stamp', /cannot extend/],
+    ] as const) {
+      const jobs = (await service.jobs()).length;
+      const { status, body } = await upload('c.pdf', samplePdf(), profileName, { fields });
+      t.is(status, 400, name);
+      t.is(body.code, 'validation.body-invalid');
+      t.regex(JSON.stringify(body), message);
+      t.is((await service.jobs()).length, jobs, 'nothing is queued');
+    }
+  },
+);
 
-test.serial(
+toolTest.serial(
   'a profile certifies the first signature at each level, on every page, and pads with PSS',
   async (t) => {
-    if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
     const root = await temporaryRoot(t);
     const certified = { Format: 'Pades', ...PLACE, 'Pades:Appearance:Lines:0': '{signer}' };
     const { signed, upload, service } = await start(
@@ -318,10 +323,9 @@ test.serial(
   },
 );
 
-test.serial(
+toolTest.serial(
   'a retry and a repeated upload keep what the first upload set, a watched folder signs as its profile says',
   async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
     const root = await temporaryRoot(t);
     const folder = join(root, 'watched');
     await mkdir(folder);
@@ -376,10 +380,9 @@ const INVOICE =
   `<?xml version="1.0" encoding="UTF-8"?>\n<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2" xmlns:ext="${EXT}">` +
   '<ext:UBLExtensions><ext:UBLExtension><ext:ExtensionContent/></ext:UBLExtension></ext:UBLExtensions><ID>F-1 Ünï</ID></Invoice>';
 
-test.serial(
+toolTest.serial(
   'a signature stands in the extension of an invoice, over all of it, and others follow',
   async (t) => {
-    if (!requireTool(t, 'xmlsec1')) return;
     const root = await temporaryRoot(t);
     const place = {
       Format: 'Xades',

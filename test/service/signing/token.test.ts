@@ -1,15 +1,17 @@
 /** A profile whose key is on a token, in the real program. */
 import { join } from 'node:path';
 import { validateFile } from '@sealwright/signatures';
-import test from 'ava';
+import ava from 'ava';
 import { thumbprintOf } from '#crypto/x509/certificate.js';
-import { makeTokens, PIN, requireTokens } from '../../crypto/keys/softhsm.ts';
+import { makeTokens, PIN } from '../../crypto/keys/softhsm.ts';
 import { pki } from '../../pki/pki.ts';
+import { withTools } from '../../verifiers/tool.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { profile, type Settings } from './profiles.ts';
 
+const test = withTools(ava, 'softhsm2-util');
+
 test('a profile signs with a key on a token, whose PIN is read from the environment; a wrong PIN is named', async (t) => {
-  if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const tokens = makeTokens([{ label: 'service', keys: [{ signer }] }]);
   t.teardown(() => tokens.remove());

@@ -2,11 +2,16 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { certificateFile } from '../../browser/certificate-files.ts';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
-import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
+import { runTool, type ToolName, withTools } from '../../verifiers/index.ts';
 import { flaws, open } from './opened-file.ts';
 
-test('the page opens containers of NSS and Java', async (t) => {
-  if (!requireTool(t, 'openssl', 'certutil', 'pk12util')) return;
+withTools(
+  test,
+  'openssl',
+  'certutil',
+  'pk12util',
+  'keytool',
+)('the page opens containers of NSS and Java', async (t) => {
   const options = ['-name', 'signer'];
   const made = certificateFile({ kind: 'p-256', password: 'secret', name: 'Ana', options });
   const database = freshPath('nss');
@@ -17,7 +22,6 @@ test('the page opens containers of NSS and Java', async (t) => {
   const path = freshPath('nss.p12');
   await must('pk12util', '-o', path, '-n', 'signer', ...at, '-W', 'secret', '-K', '');
   t.deepEqual(flaws(await open(readFileSync(path), 'secret'), made), []);
-  if (!requireTool(t, 'keytool')) return;
   for (const way of [[], ['-J-Dkeystore.pkcs12.legacy']]) {
     const path = freshPath('java.p12');
     const source = ['-srckeystore', made.path, '-srcstorepass', 'secret'];

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import ava from 'ava';
 import { certificateFile, type FileShape } from '../../browser/certificate-files.ts';
 import { withPbmac1 } from '../../crypto/keys/pbmac1.ts';
-import { requireTool } from '../../verifiers/index.ts';
+import { withTools } from '../../verifiers/index.ts';
 import { flaws, open } from './opened-file.ts';
+
+const test = withTools(ava, 'openssl');
 
 const OLD = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
 const SHAPES: readonly (Omit<FileShape, 'name'> & { readonly what: string })[] = [
@@ -48,7 +50,6 @@ const SHAPES: readonly (Omit<FileShape, 'name'> & { readonly what: string })[] =
 
 for (const { what, ...shape } of SHAPES) {
   test(`the page opens a certificate file: ${what}`, async (t) => {
-    if (!requireTool(t, 'openssl')) return;
     const made = certificateFile({ ...shape, name: 'Zoë 中 Müller' });
     const opened = await open(readFileSync(made.path), shape.password);
     t.is(opened.holder, 'Zoë 中 Müller');
@@ -58,7 +59,6 @@ for (const { what, ...shape } of SHAPES) {
 }
 
 test('the page opens files with a PBMAC1 integrity value and reports a wrong password for them', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
   const made = certificateFile({ kind: 'p-256', password: 'secret', name: 'Ana' });
   const plain = readFileSync(made.path);
   for (const [hash, length] of [
@@ -73,7 +73,6 @@ test('the page opens files with a PBMAC1 integrity value and reports a wrong pas
 });
 
 test('a wrong password, a damaged file, another file type, a missing key and unsupported encryption have errors of their own', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
   const bytes = readFileSync(certificateFile({ kind: 'p-256', password: 'right', name: 'Ana' }).path);
   t.is(await troubleOf(bytes, 'wrong'), 'password-wrong');
   t.is(await troubleOf(bytes, ''), 'password-wrong');

@@ -3,8 +3,10 @@ import test from 'ava';
 import { reason } from '../../../../contracts/portal/documents.ts';
 import { pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { approver, ORIGIN, person, portalFixture, refusedAs, signer } from './flow-harness.ts';
+
+const toolTest = withTools(test, 'pdftotext');
 
 const PLAIN = { positions: [], initialsPositions: [] };
 
@@ -138,7 +140,7 @@ test('a document shows the registration number of its organization from the sett
   });
 });
 
-test.serial(
+toolTest.serial(
   'invisible characters are removed from shown, mailed and printed texts of a document',
   async (t) => {
     const fixture = await portalFixture(t);
@@ -179,7 +181,6 @@ test.serial(
     t.true(fixture.mails.length > 0);
     const unseen = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\\u20[0-6]/;
     t.notRegex(shown, unseen);
-    if (!requireTool(t, 'pdftotext')) return;
     const { path } = await fixture.portal.documents.content(fixture.tenant, id, 'PrinterFriendlyVersion');
     const { stdout } = await runTool('pdftotext', ['-layout', '-enc', 'UTF-8', path, '-']);
     t.notRegex(stdout, unseen);

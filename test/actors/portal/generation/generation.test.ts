@@ -12,8 +12,10 @@ import type {
   NewGeneration,
 } from '../../../../contracts/portal/kept-requests/generations.ts';
 import { reached } from '../../../project/waiting.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { type PortalFixture, portalFixture, refusedAs } from '../documents/flow-harness.ts';
+
+const toolTest = withTools(test, 'pdftotext');
 
 const FLOW: NewGeneration['flowActions'] = [
   {
@@ -79,7 +81,7 @@ async function documents(fixture: PortalFixture) {
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-test.serial(
+toolTest.serial(
   'each row of a table becomes a PDF for the person it names, and is counted until all are concluded',
   async (t) => {
     const fixture = await portalFixture(t);
@@ -118,10 +120,8 @@ test.serial(
     const [first, second] = made;
     if (first === undefined || second === undefined) return t.fail();
     const { path } = await fixture.portal.documents.content(fixture.tenant, first.id, 'Original');
-    if (requireTool(t, 'pdftotext')) {
-      const { stdout } = await runTool('pdftotext', [path, '-']);
-      t.regex(stdout, /Dear Ana; the "first",\s+your number is 1\./);
-    }
+    const { stdout } = await runTool('pdftotext', [path, '-']);
+    t.regex(stdout, /Dear Ana; the "first",\s+your number is 1\./);
     await fixture.sign(first.id, 'ana@example.org');
     await fixture.until(first.id, ({ status }) => status === 'Concluded');
     t.like(await fixture.portal.generations.get(fixture.tenant, begun.id), {

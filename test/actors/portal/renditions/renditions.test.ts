@@ -10,10 +10,12 @@ import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { classicPdf, documentObjects, stream } from '../../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
 import { pki } from '../../../pki/pki.ts';
-import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { opensslCms, pdfsig, runTool, withTools } from '../../../verifiers/index.ts';
 import { approver, ORIGIN, type PortalFixture, person, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 import { sharedPortalFixture } from './shared-harness.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'pdfsig', 'certutil', 'qpdf', 'mutool', 'openssl');
 
 const openFixture = sharedPortalFixture();
 
@@ -88,25 +90,27 @@ for (const [name, content, type] of [
   ['a.pdf', contract(), 'application/pdf'],
   ['a.txt', Buffer.from('Read me.'), 'text/plain'],
 ] as const) {
-  test(`${name}, concluded with approvals alone, has a manifest and a printed version that name who approved`, async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
-    const fixture = await openFixture();
-    const file = await fixture.file(name, content, type);
-    const id = await fixture.create([approver('Eve', 1), approver('Cy', 2)], { files: [file] });
-    const approve = async (address: string) =>
-      fixture.portal.signing.approve(await fixture.ticket(id, address), ORIGIN);
-    await approve('eve@example.org');
-    t.deepEqual(await availability(fixture, id), every('DocumentHasNoSignatures'), 'while one is asked');
-    await approve('cy@example.org');
-    await fixture.until(id, ({ status }) => status === 'Concluded');
-    const proofs = { SignaturesManifest: 'given', PrinterFriendlyVersion: 'given' };
-    t.deepEqual(await availability(fixture, id), { ...every('DocumentHasNoSignatures'), ...proofs });
-    for (const type of ['SignaturesManifest', 'PrinterFriendlyVersion'] as const) {
-      const text = await textOf((await get(fixture, id, type)).path);
-      for (const told of ['Eve', 'Cy', 'Approval', '203.0.113.7'])
-        t.true(text.includes(told), `${type}: ${text}`);
-    }
-  });
+  toolTest(
+    `${name}, concluded with approvals alone, has a manifest and a printed version that name who approved`,
+    async (t) => {
+      const fixture = await openFixture();
+      const file = await fixture.file(name, content, type);
+      const id = await fixture.create([approver('Eve', 1), approver('Cy', 2)], { files: [file] });
+      const approve = async (address: string) =>
+        fixture.portal.signing.approve(await fixture.ticket(id, address), ORIGIN);
+      await approve('eve@example.org');
+      t.deepEqual(await availability(fixture, id), every('DocumentHasNoSignatures'), 'while one is asked');
+      await approve('cy@example.org');
+      await fixture.until(id, ({ status }) => status === 'Concluded');
+      const proofs = { SignaturesManifest: 'given', PrinterFriendlyVersion: 'given' };
+      t.deepEqual(await availability(fixture, id), { ...every('DocumentHasNoSignatures'), ...proofs });
+      for (const type of ['SignaturesManifest', 'PrinterFriendlyVersion'] as const) {
+        const text = await textOf((await get(fixture, id, type)).path);
+        for (const told of ['Eve', 'Cy', 'Approval', '203.0.113.7'])
+          t.true(text.includes(told), `${type}: ${text}`);
+      }
+    },
+  );
 }
 
 test('a document that was refused after an approval has the printed version, and no manifest', async (t) => {
@@ -120,8 +124,7 @@ test('a document that was refused after an approval has the printed version, and
   t.is(given['Signatures'], 'DocumentHasNoSignatures');
 });
 
-test('every version exists after the first signature, each a valid PDF with its own name', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
+toolTest('every version exists after the first signature, each a valid PDF with its own name', async (t) => {
   const { fixture, id } = await signedByAna();
   t.deepEqual(await availability(fixture, id), every('given'));
   const names = new Set<string>();
@@ -140,64 +143,69 @@ test('every version exists after the first signature, each a valid PDF with its 
   );
 });
 
-test('the printer-friendly version shows the pages, the marks at their places, the key on each page and the signers', async (t) => {
-  if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
-  const { fixture, id, document } = await signedByAna();
-  const { path } = await get(fixture, id, 'PrinterFriendlyVersion');
-  const seen = await seenText(path);
-  const on = (page: number) => seen.filter((one) => one.page === page).map(({ text }) => text);
-  t.true(on(1).includes('Clause 1') && on(2).includes('Clause 2'));
-  const name = seen.find(({ text, page }) => page === 1 && text === 'Ana M.');
-  t.true(name !== undefined && name.left >= MARK.topLeftX && name.right <= MARK.topLeftX + MARK.width);
-  t.true(name !== undefined && name.top >= MARK.topLeftY && name.bottom <= MARK.topLeftY + MARK.height);
-  t.true(on(1).includes('Director'));
-  t.true(on(2).includes('AM'), 'initials on the last page');
-  const key = document.key.replace(/.{5}(?=.)/g, '$&-');
-  for (const page of [1, 2])
+toolTest(
+  'the printer-friendly version shows the pages, the marks at their places, the key on each page and the signers',
+  async (t) => {
+    const { fixture, id, document } = await signedByAna();
+    const { path } = await get(fixture, id, 'PrinterFriendlyVersion');
+    const seen = await seenText(path);
+    const on = (page: number) => seen.filter((one) => one.page === page).map(({ text }) => text);
+    t.true(on(1).includes('Clause 1') && on(2).includes('Clause 2'));
+    const name = seen.find(({ text, page }) => page === 1 && text === 'Ana M.');
+    t.true(name !== undefined && name.left >= MARK.topLeftX && name.right <= MARK.topLeftX + MARK.width);
+    t.true(name !== undefined && name.top >= MARK.topLeftY && name.bottom <= MARK.topLeftY + MARK.height);
+    t.true(on(1).includes('Director'));
+    t.true(on(2).includes('AM'), 'initials on the last page');
+    const key = document.key.replace(/.{5}(?=.)/g, '$&-');
+    for (const page of [1, 2])
+      t.true(
+        on(page).some((text) => text.includes(key)),
+        `page ${page}`,
+      );
+    const text = await textOf(path);
+    const record = await fixture.portal.validation.byDocument(fixture.tenant, id);
+    const [signature] = record.signers;
+    for (const expected of [
+      'Signature manifest',
+      'Ana Müller',
+      '39053344705',
+      'ana@example.org',
+      'Director',
+      'Electronic signature',
+      '203.0.113.7',
+      'UTC-03:00',
+      'the application App',
+      `https://sign.example.org/check/${document.key}`,
+      String(signature?.evidences?.['evidencesSha256']),
+      signature?.certificateThumbprint ?? 'no thumbprint',
+    ]) {
+      t.true(text.includes(expected), expected);
+    }
+    const [signatures = ''] = text.split('History');
+    t.false(signatures.includes('Bob'), 'who has not signed is in the history alone');
+  },
+);
+
+toolTest(
+  'versions with marks, with the original and with tags show the content of their names',
+  async (t) => {
+    const { fixture, id, document } = await signedByAna();
+    const shown = async (type: DownloadType) => textOf((await get(fixture, id, type)).path);
+    const marks = await shown('SignatureMarks');
+    t.true(marks.includes('Ana M.') && !marks.includes('Clause'));
+    t.is((await pictures((await get(fixture, id, 'SignatureMarks')).path)).length, 2);
+    const both = await shown('OriginalWithMarks');
+    t.true(both.includes('Ana M.') && both.includes('Clause') && !both.includes('/check/'));
+    const tags = await shown('SigningTags');
     t.true(
-      on(page).some((text) => text.includes(key)),
-      `page ${page}`,
+      tags.includes('Clause 2') && tags.includes(`/check/${document.key}`) && !tags.includes('Director'),
     );
-  const text = await textOf(path);
-  const record = await fixture.portal.validation.byDocument(fixture.tenant, id);
-  const [signature] = record.signers;
-  for (const expected of [
-    'Signature manifest',
-    'Ana Müller',
-    '39053344705',
-    'ana@example.org',
-    'Director',
-    'Electronic signature',
-    '203.0.113.7',
-    'UTC-03:00',
-    'the application App',
-    `https://sign.example.org/check/${document.key}`,
-    String(signature?.evidences?.['evidencesSha256']),
-    signature?.certificateThumbprint ?? 'no thumbprint',
-  ]) {
-    t.true(text.includes(expected), expected);
-  }
-  const [signatures = ''] = text.split('History');
-  t.false(signatures.includes('Bob'), 'who has not signed is in the history alone');
-});
+    const manifest = await shown('SignaturesManifest');
+    t.true(manifest.includes('Signature manifest') && !manifest.includes('Clause'));
+  },
+);
 
-test('versions with marks, with the original and with tags show the content of their names', async (t) => {
-  if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
-  const { fixture, id, document } = await signedByAna();
-  const shown = async (type: DownloadType) => textOf((await get(fixture, id, type)).path);
-  const marks = await shown('SignatureMarks');
-  t.true(marks.includes('Ana M.') && !marks.includes('Clause'));
-  t.is((await pictures((await get(fixture, id, 'SignatureMarks')).path)).length, 2);
-  const both = await shown('OriginalWithMarks');
-  t.true(both.includes('Ana M.') && both.includes('Clause') && !both.includes('/check/'));
-  const tags = await shown('SigningTags');
-  t.true(tags.includes('Clause 2') && tags.includes(`/check/${document.key}`) && !tags.includes('Director'));
-  const manifest = await shown('SignaturesManifest');
-  t.true(manifest.includes('Signature manifest') && !manifest.includes('Clause'));
-});
-
-test('a picture is drawn in a mark', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('a picture is drawn in a mark', async (t) => {
   const drawn = async (image: Buffer | undefined) => {
     const fixture = await openFixture();
     const id = await fixture.create([signer('Ana')], { files: [await fixture.file('c.pdf', pages())] });
@@ -281,44 +289,48 @@ test('a picture in printing colours is refused for a PDF/A file, and drawn in an
   await t.notThrowsAsync(sign('b.pdf', pages(), JPEGS.cmyk));
 });
 
-test('a canceled or refused document has its original and its printer-friendly version alone', async (t) => {
-  const { fixture, id } = await signedByAna();
-  await fixture.portal.documents.refuse(fixture.tenant, id, 'Not like this');
-  const left = { ...every('DownloadTypeNotAvailable'), PrinterFriendlyVersion: 'given' };
-  t.deepEqual(await availability(fixture, id), left);
-  await fixture.portal.documents.cancel(fixture.tenant, id, 'Never mind');
-  t.deepEqual(await availability(fixture, id), left);
-  t.notThrows(() => get(fixture, id, 'Original'));
-  if (!requireTool(t, 'pdftotext')) return;
-  const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
-  t.true(text.includes('Canceled') && text.includes('Never mind'));
-});
+toolTest(
+  'a canceled or refused document has its original and its printer-friendly version alone',
+  async (t) => {
+    const { fixture, id } = await signedByAna();
+    await fixture.portal.documents.refuse(fixture.tenant, id, 'Not like this');
+    const left = { ...every('DownloadTypeNotAvailable'), PrinterFriendlyVersion: 'given' };
+    t.deepEqual(await availability(fixture, id), left);
+    await fixture.portal.documents.cancel(fixture.tenant, id, 'Never mind');
+    t.deepEqual(await availability(fixture, id), left);
+    t.notThrows(() => get(fixture, id, 'Original'));
+    const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
+    t.true(text.includes('Canceled') && text.includes('Never mind'));
+  },
+);
 
-test('a file that is not a PDF has its detached signature and the manifest, without drawings on pages', async (t) => {
-  if (!requireTool(t, 'openssl', 'pdftotext')) return;
-  const fixture = await openFixture();
-  const content = Buffer.from('The quick brown fox\n');
-  const file = await fixture.file('note.txt', content, 'text/plain');
-  const id = await fixture.create([signer('Ana', 1), signer('Bob', 2)], { files: [file] });
-  await fixture.sign(id, 'ana@example.org');
-  await fixture.until(id, ({ hasSignature }) => hasSignature);
-  t.deepEqual(await availability(fixture, id), {
-    Signatures: 'given',
-    PrinterFriendlyVersion: 'given',
-    SigningTags: 'DownloadTypeNotAvailable',
-    SignatureMarks: 'DownloadTypeNotAvailable',
-    OriginalWithMarks: 'DownloadTypeNotAvailable',
-    SignaturesManifest: 'given',
-  });
-  const signatures = await get(fixture, id, 'Signatures');
-  t.is(signatures.fileName, 'note.txt.p7s');
-  t.is(signatures.contentType, 'application/pkcs7-signature');
-  const original = await get(fixture, id, 'Original');
-  t.true((await opensslCms({ signature: signatures.path, content: original.path, ca: pki().rootFile })).ok);
-  const manifest = await get(fixture, id, 'PrinterFriendlyVersion');
-  t.is(manifest.fileName, 'note-printable.pdf');
-  t.true((await textOf(manifest.path)).includes('Ana'));
-});
+toolTest(
+  'a file that is not a PDF has its detached signature and the manifest, without drawings on pages',
+  async (t) => {
+    const fixture = await openFixture();
+    const content = Buffer.from('The quick brown fox\n');
+    const file = await fixture.file('note.txt', content, 'text/plain');
+    const id = await fixture.create([signer('Ana', 1), signer('Bob', 2)], { files: [file] });
+    await fixture.sign(id, 'ana@example.org');
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+    t.deepEqual(await availability(fixture, id), {
+      Signatures: 'given',
+      PrinterFriendlyVersion: 'given',
+      SigningTags: 'DownloadTypeNotAvailable',
+      SignatureMarks: 'DownloadTypeNotAvailable',
+      OriginalWithMarks: 'DownloadTypeNotAvailable',
+      SignaturesManifest: 'given',
+    });
+    const signatures = await get(fixture, id, 'Signatures');
+    t.is(signatures.fileName, 'note.txt.p7s');
+    t.is(signatures.contentType, 'application/pkcs7-signature');
+    const original = await get(fixture, id, 'Original');
+    t.true((await opensslCms({ signature: signatures.path, content: original.path, ca: pki().rootFile })).ok);
+    const manifest = await get(fixture, id, 'PrinterFriendlyVersion');
+    t.is(manifest.fileName, 'note-printable.pdf');
+    t.true((await textOf(manifest.path)).includes('Ana'));
+  },
+);
 
 test('concurrent requests draw a version once, and a version is drawn to the same bytes after a sweep', async (t) => {
   const { fixture, id } = await signedByAna();
@@ -335,14 +347,13 @@ test('concurrent requests draw a version once, and a version is drawn to the sam
   t.deepEqual(readFileSync(again.path), bytes);
 });
 
-test('a further signature makes another version', async (t) => {
+toolTest('a further signature makes another version', async (t) => {
   const { fixture, id } = await signedByAna();
   const before = await get(fixture, id, 'SignaturesManifest');
   await fixture.sign(id, 'bob@example.org');
   await fixture.until(id, ({ status }) => status === 'Concluded');
   const after = await get(fixture, id, 'SignaturesManifest');
   t.not(after.etag, before.etag);
-  if (!requireTool(t, 'pdftotext')) return;
   const text = await textOf(after.path);
   t.true(text.includes('Bob') && text.includes('Concluded'));
 });
@@ -377,27 +388,29 @@ test('a ticket is refused for a missing version', async (t) => {
   t.is(error?.code, 'DocumentHasNoSignatures');
 });
 
-test('an envelope of two PDFs is one document whose original has the pages of both, and can be signed', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf')) return;
-  const fixture = await openFixture();
-  const files = [await fixture.file('one.pdf', contract()), await fixture.file('two.pdf', pages())];
-  const id = await fixture.create([signer('Ana')], { files, isEnvelope: true, envelopeName: 'Both' });
-  const original = await get(fixture, id, 'Original');
-  const before = [
-    ...(await pictures(await pathOf(fixture, files[0]?.id))),
-    ...(await pictures(await pathOf(fixture, files[1]?.id))),
-  ];
-  t.deepEqual(await pictures(original.path), before);
-  await fixture.sign(id, 'ana@example.org');
-  await fixture.until(id, ({ status }) => status === 'Concluded');
-  const verdicts = await pdfsig(await fixture.signedFile(id), pki());
-  t.deepEqual(
-    verdicts.map(({ ok }) => ok),
-    [true],
-  );
-  const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
-  t.true(text.includes('one.pdf') && text.includes('two.pdf') && text.includes('Clause 2'));
-});
+toolTest(
+  'an envelope of two PDFs is one document whose original has the pages of both, and can be signed',
+  async (t) => {
+    const fixture = await openFixture();
+    const files = [await fixture.file('one.pdf', contract()), await fixture.file('two.pdf', pages())];
+    const id = await fixture.create([signer('Ana')], { files, isEnvelope: true, envelopeName: 'Both' });
+    const original = await get(fixture, id, 'Original');
+    const before = [
+      ...(await pictures(await pathOf(fixture, files[0]?.id))),
+      ...(await pictures(await pathOf(fixture, files[1]?.id))),
+    ];
+    t.deepEqual(await pictures(original.path), before);
+    await fixture.sign(id, 'ana@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const verdicts = await pdfsig(await fixture.signedFile(id), pki());
+    t.deepEqual(
+      verdicts.map(({ ok }) => ok),
+      [true],
+    );
+    const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
+    t.true(text.includes('one.pdf') && text.includes('two.pdf') && text.includes('Clause 2'));
+  },
+);
 
 async function pathOf(fixture: PortalFixture, upload: string | undefined): Promise<string> {
   const found = await fixture.portal.uploads.findUpload(fixture.tenant.organization.id, upload ?? '');
@@ -405,8 +418,7 @@ async function pathOf(fixture: PortalFixture, upload: string | undefined): Promi
   return `${fixture.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
 }
 
-test('the manifest lists approvers beside signers, and their capacity', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('the manifest lists approvers beside signers, and their capacity', async (t) => {
   const fixture = await openFixture();
   const id = await fixture.create([
     { type: 'Approver', step: 1, title: 'Legal counsel', user: person('Eve') },
@@ -419,8 +431,11 @@ test('the manifest lists approvers beside signers, and their capacity', async (t
   t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
 });
 
-test('the QR code of the manifest leads to the page that checks the document', async (t) => {
-  if (!requireTool(t, 'mutool', 'zbarimg')) return;
+withTools(
+  test,
+  'mutool',
+  'zbarimg',
+)('the QR code of the manifest leads to the page that checks the document', async (t) => {
   const { fixture, id, document } = await signedByAna();
   const { path } = await get(fixture, id, 'SignaturesManifest');
   const picture = `${path}.${process.pid}.png`;
@@ -430,8 +445,7 @@ test('the QR code of the manifest leads to the page that checks the document', a
   t.regex(stdout, new RegExp(`^https?://\\S+/check/${document.key}\n$`));
 });
 
-test('characters without a glyph are shown by code point, and copied as they are', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('characters without a glyph are shown by code point, and copied as they are', async (t) => {
   const fixture = await openFixture();
   const name = '𡨸𡨸';
   const user = { name, email: 'wang@example.org' };

@@ -5,8 +5,10 @@ import type { NewFlowAction } from '../../../../contracts/portal/flow.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { pdfsig, runTool, withTools } from '../../../verifiers/index.ts';
 import { type PortalFixture, person, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'pdfsig', 'certutil');
 
 const BOX = { width: 150, height: 20, pageNumber: 1 };
 const place = (topLeftX: number, topLeftY: number) => ({ ...BOX, topLeftX, topLeftY });
@@ -50,48 +52,49 @@ async function textOf(fixture: PortalFixture, id: DocumentId): Promise<string> {
   return (await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', path, '-'])).stdout;
 }
 
-test('values and marks of all earlier signers are in the signed file, the reply and the event', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const fixture = await portalFixture(t);
-  const id = await document(fixture, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
-  await fixture.sign(id, 'ana@example.org', { typedName: 'Ana Souza', fieldValues: GOOD });
-  const first = await textOf(fixture, id);
-  for (const word of ['Łódź', '12.5', '2030-01-31', '☑', 'Full', 'AS', 'a@b.pt', 'Ana Souza'])
-    t.true(first.includes(word), first);
-  t.false(first.includes('Bob'));
+toolTest(
+  'values and marks of all earlier signers are in the signed file, the reply and the event',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const id = await document(fixture, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
+    await fixture.sign(id, 'ana@example.org', { typedName: 'Ana Souza', fieldValues: GOOD });
+    const first = await textOf(fixture, id);
+    for (const word of ['Łódź', '12.5', '2030-01-31', '☑', 'Full', 'AS', 'a@b.pt', 'Ana Souza'])
+      t.true(first.includes(word), first);
+    t.false(first.includes('Bob'));
 
-  await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'agreed 张' } });
-  await fixture.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf(fixture, id);
-  for (const word of ['Łódź', 'Ana Souza', 'agreed 张']) t.true(text.includes(word), text);
-  t.is(text.split('Bob').length - 1, 2, text);
-  const found = await pdfsig(await fixture.signedFile(id), pki());
-  t.deepEqual(
-    found.map(({ signature }) => signature),
-    ['Signature is Valid.', 'Signature is Valid.'],
-  );
-  t.true(found[0]?.okEarlier);
-  t.true(found[1]?.coversWholeFile);
+    await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'agreed 张' } });
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const text = await textOf(fixture, id);
+    for (const word of ['Łódź', 'Ana Souza', 'agreed 张']) t.true(text.includes(word), text);
+    t.is(text.split('Bob').length - 1, 2, text);
+    const found = await pdfsig(await fixture.signedFile(id), pki());
+    t.deepEqual(
+      found.map(({ signature }) => signature),
+      ['Signature is Valid.', 'Signature is Valid.'],
+    );
+    t.true(found[0]?.okEarlier);
+    t.true(found[1]?.coversWholeFile);
 
-  const { flowActions } = await fixture.get(id);
-  const [ana] = flowActions;
-  const filledIn = (name: string) => ana?.fields?.find((field) => field.name === name)?.value;
-  t.is(filledIn('city'), 'Łódź');
-  t.is(filledIn('agreed'), 'true');
-  const signed = fixture.events.filter(({ type }) => type === 'DocumentSigned');
-  t.deepEqual(
-    signed[1]?.values?.map(({ name, value }) => [name, value]),
-    [['note', 'agreed 张']],
-  );
-  const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
-  t.deepEqual(
-    signers.map(({ validationResults }) => validationResults.isValid),
-    [true, true],
-  );
-});
+    const { flowActions } = await fixture.get(id);
+    const [ana] = flowActions;
+    const filledIn = (name: string) => ana?.fields?.find((field) => field.name === name)?.value;
+    t.is(filledIn('city'), 'Łódź');
+    t.is(filledIn('agreed'), 'true');
+    const signed = fixture.events.filter(({ type }) => type === 'DocumentSigned');
+    t.deepEqual(
+      signed[1]?.values?.map(({ name, value }) => [name, value]),
+      [['note', 'agreed 张']],
+    );
+    const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
+    t.deepEqual(
+      signers.map(({ validationResults }) => validationResults.isValid),
+      [true, true],
+    );
+  },
+);
 
-test('fields of the form of a PDF get the values of participants', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
+toolTest('fields of the form of a PDF get the values of participants', async (t) => {
   const fixture = await portalFixture(t);
   const objects = documentObjects({ text: 'Form' });
   const form = '/Type /Catalog /AcroForm << /Fields [50 0 R 51 0 R] >>';
@@ -188,46 +191,48 @@ test('invalid fields are refused at creation', async (t) => {
   await refusedAs(t, 'InvalidFlowAction', fixture.create([signer('Ana', 1, twice)], { files: [text] }));
 });
 
-test('a participant with a certificate fills fields before the signature, before and after other participants', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const fixture = await portalFixture(t);
-  const own = pki().signer('rsa-2048');
-  const id = await document(fixture, [
-    signer('Ana', 1, ANA),
-    {
-      type: 'Signer',
-      step: 2,
-      user: person('Cy'),
-      fields: [{ name: 'cy', ...place(220, 60), required: true }],
-    },
-    signer('Bob', 3, BOB),
-  ]);
-  await fixture.sign(id, 'ana@example.org', { fieldValues: GOOD });
-  const access = await fixture.ticket(id, 'cy@example.org');
-  const { signing } = fixture.portal;
-  const begin = (fieldValues: Record<string, string>) =>
-    signing.startCertificate(access, { certificate: own.certificate, positions: [], fieldValues });
-  await refusedAs(t, 'InvalidFieldValue', begin({}));
-  const started = await begin({ cy: 'certified' });
-  const signature = own.key.sign(Buffer.from(started.toSign ?? '', 'base64'), {
-    scheme: 'rsa-pkcs1',
-    digest: 'sha256',
-  });
-  const done = await signing.completeCertificate(
-    access,
-    { token: started.token ?? '', signature },
-    { ipAddress: '::1', userAgent: 'x' },
-  );
-  t.true(done.success);
-  await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'last' } });
-  await fixture.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf(fixture, id);
-  for (const word of ['Łódź', 'certified', 'last']) t.true(text.includes(word), text);
-  for (const { signature: verdict } of await pdfsig(await fixture.signedFile(id), pki()))
-    t.is(verdict, 'Signature is Valid.');
-  const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
-  t.deepEqual(
-    signers.map(({ validationResults }) => validationResults.isValid),
-    [true, true, true],
-  );
-});
+toolTest(
+  'a participant with a certificate fills fields before the signature, before and after other participants',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const own = pki().signer('rsa-2048');
+    const id = await document(fixture, [
+      signer('Ana', 1, ANA),
+      {
+        type: 'Signer',
+        step: 2,
+        user: person('Cy'),
+        fields: [{ name: 'cy', ...place(220, 60), required: true }],
+      },
+      signer('Bob', 3, BOB),
+    ]);
+    await fixture.sign(id, 'ana@example.org', { fieldValues: GOOD });
+    const access = await fixture.ticket(id, 'cy@example.org');
+    const { signing } = fixture.portal;
+    const begin = (fieldValues: Record<string, string>) =>
+      signing.startCertificate(access, { certificate: own.certificate, positions: [], fieldValues });
+    await refusedAs(t, 'InvalidFieldValue', begin({}));
+    const started = await begin({ cy: 'certified' });
+    const signature = own.key.sign(Buffer.from(started.toSign ?? '', 'base64'), {
+      scheme: 'rsa-pkcs1',
+      digest: 'sha256',
+    });
+    const done = await signing.completeCertificate(
+      access,
+      { token: started.token ?? '', signature },
+      { ipAddress: '::1', userAgent: 'x' },
+    );
+    t.true(done.success);
+    await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'last' } });
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const text = await textOf(fixture, id);
+    for (const word of ['Łódź', 'certified', 'last']) t.true(text.includes(word), text);
+    for (const { signature: verdict } of await pdfsig(await fixture.signedFile(id), pki()))
+      t.is(verdict, 'Signature is Valid.');
+    const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
+    t.deepEqual(
+      signers.map(({ validationResults }) => validationResults.isValid),
+      [true, true, true],
+    );
+  },
+);

@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
+import ava from 'ava';
 import { pki } from '../../../pki/pki.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { Client, SETTINGS } from '../documents/killed-portal.ts';
+
+const test = withTools(ava, 'pdfsig');
 
 interface Started {
   readonly token: string;
@@ -32,7 +34,6 @@ async function signWithKey(client: Client, id: string): Promise<boolean> {
 test.serial(
   'a kill while an external signature is made lets its participant sign again, and one after its promise completes it once',
   async (t) => {
-    if (!requireTool(t, 'pdfsig')) return;
     const root = await temporaryRoot(t);
     const settings = {
       ...SETTINGS,

@@ -7,7 +7,7 @@ import { DOCUMENT } from '../../../../actors/portal/document-records/document-in
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
-import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
+import { mutool, opensslCms, pdfsig, qpdf, runTool, withTools, xmlsec1 } from '../../../verifiers/index.ts';
 import {
   approver,
   ORIGIN,
@@ -16,6 +16,8 @@ import {
   portalFixture,
   signer,
 } from '../documents/flow-harness.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'pdfsig', 'certutil');
 
 /** Every signature of a PDF is good in the eyes of three programs, and the newest covers the whole file. */
 async function assertGood(t: ExecutionContext, path: string, count: number): Promise<void> {
@@ -321,10 +323,9 @@ test.serial(
   },
 );
 
-test.serial(
+toolTest.serial(
   'a signature has its appearance and its reason in the language of the organization',
   async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
     const application = {
       organization: 'Org',
       application: 'App',
@@ -448,48 +449,50 @@ test('letters of a participant that no font has are a warning on the document, a
   }
 });
 
-test('initials stand on each of 400 pages, and more pages than a signature can mark are refused at creation', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'pdftotext')) return;
-  const fixture = await portalFixture(t);
-  const ofPages = (count: number) =>
-    fixture.file('long.pdf', classicPdf(documentObjects({ pages: count, text: 'Clause' })));
-  const long = await ofPages(400);
-  const initialed = signer('Ana', 0, { signatureInitialsMode: 'Required' });
-  const id = await fixture.create([initialed, signer('Bo', 1)], { files: [long] });
-  const place = { topLeftX: 100, topLeftY: 170, width: 60, height: 24 };
-  // As the signing page sends them.
-  const initialsPositions = Array.from({ length: 400 }, (_, page) => ({ ...place, pageNumber: page + 1 }));
-  await fixture.sign(id, 'ana@example.org', { initialsPositions });
-  await fixture.sign(id, 'bo@example.org');
-  await fixture.until(id, ({ status }) => status === 'Concluded');
-  const path = await fixture.signedFile(id);
-  await assertGood(t, path, 2);
-  const { stdout } = await runTool('pdftotext', ['-layout', path, '-']);
-  t.is(stdout.match(/^ *A *$/gm)?.length, 400);
-  // One picture of the initials serves all pages.
-  t.true(statSync(path).size < 600_000);
-  const longFile = await ofPages(1000);
-  const tooLong = [longFile];
-  for (const signatureInitialsMode of ['Required', 'Optional'] as const) {
-    const refused = fixture.create([signer('Ana', 0, { signatureInitialsMode })], { files: tooLong });
-    await t.throwsAsync(refused, { code: 'LimitExceeded', message: /at most 999 pages/ });
-  }
-  const placed = [{ ...place, type: 'SignatureInitials' as const, pageNumber: 1000 }];
-  const may = fixture.create(
-    [signer('Ana', 0, { signatureInitialsMode: 'Required', prePositionedMarks: placed })],
-    { files: tooLong },
-  );
-  await t.notThrowsAsync(may);
-  const edit = { editedFlowActions: [{ flowActionId: '', signatureInitialsMode: 'Required' as const }] };
-  const other = await fixture.create([signer('Ana')], { files: tooLong });
-  const [{ id: flowActionId } = { id: '' }] = (await fixture.get(other)).flowActions;
-  const edited = fixture.portal.documentEdits.editFlow(fixture.tenant, other, {
-    editedFlowActions: edit.editedFlowActions.map((one) => ({ ...one, flowActionId })),
-  });
-  await t.throwsAsync(edited, { code: 'LimitExceeded' });
-  const version = { file: longFile };
-  const short = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Optional' })]);
-  await t.throwsAsync(fixture.portal.documentEdits.newVersion(fixture.tenant, short, version), {
-    code: 'LimitExceeded',
-  });
-});
+toolTest(
+  'initials stand on each of 400 pages, and more pages than a signature can mark are refused at creation',
+  async (t) => {
+    const fixture = await portalFixture(t);
+    const ofPages = (count: number) =>
+      fixture.file('long.pdf', classicPdf(documentObjects({ pages: count, text: 'Clause' })));
+    const long = await ofPages(400);
+    const initialed = signer('Ana', 0, { signatureInitialsMode: 'Required' });
+    const id = await fixture.create([initialed, signer('Bo', 1)], { files: [long] });
+    const place = { topLeftX: 100, topLeftY: 170, width: 60, height: 24 };
+    // As the signing page sends them.
+    const initialsPositions = Array.from({ length: 400 }, (_, page) => ({ ...place, pageNumber: page + 1 }));
+    await fixture.sign(id, 'ana@example.org', { initialsPositions });
+    await fixture.sign(id, 'bo@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const path = await fixture.signedFile(id);
+    await assertGood(t, path, 2);
+    const { stdout } = await runTool('pdftotext', ['-layout', path, '-']);
+    t.is(stdout.match(/^ *A *$/gm)?.length, 400);
+    // One picture of the initials serves all pages.
+    t.true(statSync(path).size < 600_000);
+    const longFile = await ofPages(1000);
+    const tooLong = [longFile];
+    for (const signatureInitialsMode of ['Required', 'Optional'] as const) {
+      const refused = fixture.create([signer('Ana', 0, { signatureInitialsMode })], { files: tooLong });
+      await t.throwsAsync(refused, { code: 'LimitExceeded', message: /at most 999 pages/ });
+    }
+    const placed = [{ ...place, type: 'SignatureInitials' as const, pageNumber: 1000 }];
+    const may = fixture.create(
+      [signer('Ana', 0, { signatureInitialsMode: 'Required', prePositionedMarks: placed })],
+      { files: tooLong },
+    );
+    await t.notThrowsAsync(may);
+    const edit = { editedFlowActions: [{ flowActionId: '', signatureInitialsMode: 'Required' as const }] };
+    const other = await fixture.create([signer('Ana')], { files: tooLong });
+    const [{ id: flowActionId } = { id: '' }] = (await fixture.get(other)).flowActions;
+    const edited = fixture.portal.documentEdits.editFlow(fixture.tenant, other, {
+      editedFlowActions: edit.editedFlowActions.map((one) => ({ ...one, flowActionId })),
+    });
+    await t.throwsAsync(edited, { code: 'LimitExceeded' });
+    const version = { file: longFile };
+    const short = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Optional' })]);
+    await t.throwsAsync(fixture.portal.documentEdits.newVersion(fixture.tenant, short, version), {
+      code: 'LimitExceeded',
+    });
+  },
+);

@@ -9,7 +9,9 @@ import { describedFile } from '../../../../actors/shared/signature-records.ts';
 import { honestFillings } from '../../../crypto/pades/field-overlays.ts';
 import { reportOn as reportOnPdf } from '../../../crypto/pades/validation/attack-files.ts';
 import { DS, forge, reportOn as reportOnXml } from '../../../crypto/xades/forging.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'openssl');
 
 /** A self-signed certificate with this subject and these further names. */
 async function certificate(t: ExecutionContext, subject: string, names: readonly string[]): Promise<Buffer> {
@@ -75,70 +77,79 @@ const viewOf = (report: ValidationReport) => {
   return signature.view;
 };
 
-test('a person is identified by the national number in the certificate, and the name excludes it', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const der = await certificate(t, 'CN=ANA MULLER:39053344705', [
-    'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
-    'email:ana@example.org',
-  ]);
-  t.like(viewOf(reportOf(der)), {
-    subjectName: 'ANA MULLER',
-    identifier: '39053344705',
-    emailAddress: 'ana@example.org',
-    companyName: null,
-    companyIdentifier: null,
-  });
-});
+toolTest(
+  'a person is identified by the national number in the certificate, and the name excludes it',
+  async (t) => {
+    const der = await certificate(t, 'CN=ANA MULLER:39053344705', [
+      'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
+      'email:ana@example.org',
+    ]);
+    t.like(viewOf(reportOf(der)), {
+      subjectName: 'ANA MULLER',
+      identifier: '39053344705',
+      emailAddress: 'ana@example.org',
+      companyName: null,
+      companyIdentifier: null,
+    });
+  },
+);
 
-test('the infrastructure that signs the certificate of a person is not the company of the person', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const person = [
-    'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
-  ];
-  // The certificates of this test name themselves as their issuers.
-  const names = 'O=National Keys\nCN=ANA MULLER:39053344705';
-  t.is(viewOf(reportOf(await certificate(t, names, person))).companyName, null);
-  t.is(viewOf(reportOf(await certificate(t, names, ['email:ana@example.org']))).companyName, 'National Keys');
-});
+toolTest(
+  'the infrastructure that signs the certificate of a person is not the company of the person',
+  async (t) => {
+    const person = [
+      'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
+    ];
+    // The certificates of this test name themselves as their issuers.
+    const names = 'O=National Keys\nCN=ANA MULLER:39053344705';
+    t.is(viewOf(reportOf(await certificate(t, names, person))).companyName, null);
+    t.is(
+      viewOf(reportOf(await certificate(t, names, ['email:ana@example.org']))).companyName,
+      'National Keys',
+    );
+  },
+);
 
-test('a company is identified by its national number, and the responsible person by theirs', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const der = await certificate(t, 'CN=WORKS LTD:11222333000181', [
-    'otherName:2.16.76.1.3.3;OCTETSTRING:11222333000181',
-    'otherName:2.16.76.1.3.4;OCTETSTRING:010119803905334470500000000000000000000000000000000',
-  ]);
-  t.like(viewOf(reportOf(der)), {
-    subjectName: 'WORKS LTD',
-    companyName: 'WORKS LTD',
-    companyIdentifier: '11222333000181',
-    identifier: '39053344705',
-  });
-});
+toolTest(
+  'a company is identified by its national number, and the responsible person by theirs',
+  async (t) => {
+    const der = await certificate(t, 'CN=WORKS LTD:11222333000181', [
+      'otherName:2.16.76.1.3.3;OCTETSTRING:11222333000181',
+      'otherName:2.16.76.1.3.4;OCTETSTRING:010119803905334470500000000000000000000000000000000',
+    ]);
+    t.like(viewOf(reportOf(der)), {
+      subjectName: 'WORKS LTD',
+      companyName: 'WORKS LTD',
+      companyIdentifier: '11222333000181',
+      identifier: '39053344705',
+    });
+  },
+);
 
-test('people and companies elsewhere are identified by the numbers in their names, without kind and country', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
-  const subject =
-    'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
-  const der = await certificate(t, subject, []);
-  t.like(viewOf(reportOf(der)), {
-    subjectName: 'Ana Muller',
-    identifier: '12345',
-    companyName: 'Works GmbH',
-    companyIdentifier: '123456789',
-    emailAddress: null,
-  });
-});
+toolTest(
+  'people and companies elsewhere are identified by the numbers in their names, without kind and country',
+  async (t) => {
+    const subject =
+      'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
+    const der = await certificate(t, subject, []);
+    t.like(viewOf(reportOf(der)), {
+      subjectName: 'Ana Muller',
+      identifier: '12345',
+      companyName: 'Works GmbH',
+      companyIdentifier: '123456789',
+      emailAddress: null,
+    });
+  },
+);
 
-test('a national number of zeros identifies no person', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a national number of zeros identifies no person', async (t) => {
   const der = await certificate(t, 'CN=Nobody', [
     `otherName:2.16.76.1.3.1;PRINTABLESTRING:${'0'.repeat(51)}`,
   ]);
   t.is(viewOf(reportOf(der)).identifier, null);
 });
 
-test('time-stamps are reported by their purpose, and nested checks stay nested', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('time-stamps are reported by their purpose, and nested checks stay nested', async (t) => {
   const der = await certificate(t, 'CN=Stamps', []);
   const own = certificateRecord(readCertificate(der));
   const stamp = (kind: 'signature' | 'archive' | 'document' | 'content', genTime: number) =>
@@ -181,8 +192,7 @@ test('time-stamps are reported by their purpose, and nested checks stay nested',
   ]);
 });
 
-test('a finding about a file is reported for each of its signatures', async (t) => {
-  if (!requireTool(t, 'openssl')) return;
+toolTest('a finding about a file is reported for each of its signatures', async (t) => {
   const der = await certificate(t, 'CN=Ana', []);
   const wrong = { ...GOOD, isValid: false, errors: [{ type: 'pdf.structure', message: 'Two roots.' }] };
   const view = viewOf({ ...reportOf(der), results: wrong });

@@ -1,15 +1,17 @@
 /** Keys and sessions of operators on two nodes, each with a disk of its own, which may be lost. */
 import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import ava from 'ava';
 import { ask, logIn } from '../../../http/ask.ts';
-import { startCluster } from '../../../postgres/cluster.ts';
+import { startServer } from '../../../postgres/cluster.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
+import { withTools } from '../../../verifiers/tool.ts';
+
+const test = withTools(ava, 'postgres');
 
 test('a key and a session of one node count on the other, and their end outlives kills and lost disks', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const rootOfA = await temporaryRoot(t);
   const rootOfB = await temporaryRoot(t);

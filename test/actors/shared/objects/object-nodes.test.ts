@@ -1,9 +1,12 @@
 /** Three nodes on a database and a bucket, which share no folder and lose their disks. */
-import test from 'ava';
-import { startCluster } from '../../../postgres/cluster.ts';
+import ava from 'ava';
+import { startServer } from '../../../postgres/cluster.ts';
 import { roundsOf } from '../../../project/rounds.ts';
+import { withTools } from '../../../verifiers/tool.ts';
 import { runNodes } from './object-nodes.ts';
 import { startRadosgw } from './radosgw.ts';
+
+const test = withTools(ava, 'radosgw', 'postgres');
 
 const REQUESTS = roundsOf(45, 45, 90);
 const KILLS = roundsOf(2, 2, 3);
@@ -11,8 +14,7 @@ const KILLS = roundsOf(2, 2, 3);
 test('nodes that are killed and lose their disks lose no acknowledged upload and double none', async (t) => {
   t.timeout(280_000);
   const server = await startRadosgw(t);
-  const cluster = server && (await startCluster(t));
-  if (server === undefined || cluster === undefined) return;
+  const cluster = server && (await startServer());
   t.teardown(() => cluster.remove());
   const bucket = await server.bucket();
   const options = { url: cluster.url, bucket, nodes: 3, requests: REQUESTS, kills: KILLS };

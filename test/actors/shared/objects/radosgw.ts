@@ -4,9 +4,9 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ExecutionContext } from 'ava';
@@ -15,7 +15,6 @@ import { freePort } from '../../../commands/free-port.ts';
 import { reached } from '../../../project/waiting.ts';
 
 const run = promisify(execFile);
-const PROGRAMS = ['radosgw', 'radosgw-admin', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool', 'ceph'];
 
 export interface Radosgw {
   readonly endpoint: string;
@@ -30,30 +29,6 @@ export interface Radosgw {
   readonly pids: readonly number[];
 }
 
-/** Undefined where it is not installed: the test has passed with a line in its log, or failed when tools are required. */
-export async function startRadosgw(t: ExecutionContext): Promise<Radosgw | undefined> {
-  const missing = PROGRAMS.filter((program) => !isInstalled(program));
-  if (missing.length === 0) return start(t);
-  const text = `${missing.join(', ')} (packages radosgw, ceph-mon, ceph-osd)`;
-  if (process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1') t.fail(`Missing: ${text}.`);
-  else {
-    t.log(`SKIPPED, missing: ${text}.`);
-    t.pass();
-  }
-  return undefined;
-}
-
-function isInstalled(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** Different ports that were free. */
 async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
@@ -61,7 +36,7 @@ async function freePorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
-async function start(t: ExecutionContext): Promise<Radosgw> {
+export async function startRadosgw(t: ExecutionContext): Promise<Radosgw> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-s3-'));
   const [port = 0, first = 0, second = 0] = await freePorts(3);
   for (const name of ['mon', 'osd', 'rgw']) mkdirSync(join(folder, name));

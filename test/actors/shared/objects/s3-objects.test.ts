@@ -11,14 +11,15 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { StoreRefusal } from '../../../../actors/shared/objects/object-store.ts';
 import { openS3, type S3Options, type S3Parts } from '../../../../actors/shared/objects/s3-objects.ts';
 import { run } from '../../../commands/program.ts';
-import { startCluster } from '../../../postgres/cluster.ts';
+import { startServer } from '../../../postgres/cluster.ts';
 import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
+import { withTools } from '../../../verifiers/tool.ts';
 import { Client, SAMPLE, until } from '../../portal/service.ts';
 import { assertObjectContract, contentOf, fileOf } from './object-contract.ts';
 import { type Radosgw, startRadosgw } from './radosgw.ts';
 
-const test = anyTest as TestFn<{ server: Radosgw | undefined }>;
+const test = withTools(anyTest as TestFn<{ server: Radosgw }>, 'radosgw', 'postgres');
 const tasks: (() => unknown)[] = [];
 
 test.before(async (t) => {
@@ -34,8 +35,7 @@ test.after.always(async () => {
 function onServer(title: string, run: (t: ExecutionContext, server: Radosgw) => Promise<void>): void {
   test.serial(title, async (t) => {
     const { server } = t.context;
-    if (server === undefined) t.pass();
-    else await run(t, server);
+    await run(t, server);
   });
 }
 
@@ -498,8 +498,7 @@ test('while a store hangs, one put at a time tries it and all others are refused
 
 onServer('two nodes on a database and a bucket share no folder, and lose nothing', async (t, server) => {
   t.timeout(110_000);
-  const cluster = await startCluster(t);
-  if (cluster === undefined) return;
+  const cluster = await startServer();
   t.teardown(() => cluster.remove());
   const secret = 'ab'.repeat(32);
   const { endpoint, bucket, accessKeyId, secretAccessKey } = await server.bucket();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import { requireTool } from '../../../verifiers/index.ts';
+import { withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { cook } from '../../pdf/corpus.ts';
 import { ARCHIVE_PARTS } from '../../pdf/corpus-documents.ts';
@@ -10,6 +10,8 @@ import { JPEGS } from './appearance-jpegs.ts';
 import { difference, isNear, picture, png, refusalOf, signVisibly } from './appearance-pictures.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm'] as const;
+
+const toolTest = withTools(test, 'qpdf', ...TOOLS);
 const RECTANGLE = { left: 20, bottom: 20, width: 164, height: 44 };
 /** Half transparent blue. */
 const GLASS = png({ width: 8, height: 8, type: 6, bits: 8, pixel: () => [0, 0, 255, 128] });
@@ -93,8 +95,11 @@ function tablesOf(font: Buffer): ReadonlyMap<string, Buffer> {
 }
 
 for (const { part, recipe } of ARCHIVE_PARTS.filter(({ part }) => part < 3)) {
-  test(`a PDF ${recipe.name} conforms to ISO 19005 with a visible signature`, async (t) => {
-    if (!requireTool(t, ...TOOLS, ...(recipe.tools ?? []))) return;
+  withTools(
+    test,
+    ...TOOLS,
+    ...(recipe.tools ?? []),
+  )(`a PDF ${recipe.name} conforms to ISO 19005 with a visible signature`, async (t) => {
     const { bytes } = await cook(recipe);
     const signed = signVisibly(put(bytes), VISIBLE);
     const file = await inspect(signed.output);
@@ -111,8 +116,7 @@ function archive(metadata: string | Buffer): string {
   return put(classicPdf(objects));
 }
 
-test('PDF/A is recognized by its metadata in any spelling', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('PDF/A is recognized by its metadata in any spelling', async (t) => {
   const said = ['<pdfaid:part>2</pdfaid:part>', "<x pdfaid:part = '2'/>", '<x pdfaid:part="2"/>'];
   for (const text of [...said, Buffer.from(`\ufeff${said[0]}`, 'utf16le')]) {
     assertArchivable(t, await inspect(signVisibly(archive(text), VISIBLE).output), 2, false);
@@ -124,16 +128,14 @@ test('PDF/A is recognized by its metadata in any spelling', async (t) => {
   }
 });
 
-test('unreadable metadata does not refuse a file', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('unreadable metadata does not refuse a file', async (t) => {
   const objects = documentObjects({ catalog: '/Metadata 30 0 R' });
   objects.set(30, stream('/Type /Metadata /Filter /DCTDecode', 'nothing'));
   const { image } = shown(await inspect(signVisibly(put(classicPdf(objects)), VISIBLE).output));
   t.true('/SMask' in image);
 });
 
-test('an image has a white background in a file that forbids transparency', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('an image has a white background in a file that forbids transparency', async (t) => {
   const signed = signVisibly(archive('<x pdfaid:part="1"/>'), VISIBLE);
   const after = await picture('mutool', signed.output);
   t.true(isNear(after.at(42, 42), [127, 127, 255], 12), String(after.at(42, 42)));
@@ -165,8 +167,7 @@ function numbersOf(file: QpdfDocument, node: QpdfDict): readonly (readonly [numb
   return all.flatMap((key, index) => (index % 2 === 0 ? [[Number(key), all[index + 1]] as const] : []));
 }
 
-test('a signature in a tagged PDF has a structure element and an alternate description', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a signature in a tagged PDF has a structure element and an alternate description', async (t) => {
   const inTree = { 33: '<< /Limits [0 4] /Nums [0 [32 0 R] 4 32 0 R] >>' };
   const files = {
     'with a list': tagged('/K [31 0 R]', '/ParentTree << /Nums [0 [32 0 R]] >> /ParentTreeNextKey 1'),
@@ -210,8 +211,7 @@ test('a signature in a tagged PDF has a structure element and an alternate descr
   }
 });
 
-test('the structure of a tagged PDF stays unchanged after the first signature', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the structure of a tagged PDF stays unchanged after the first signature', async (t) => {
   const once = sign(tagged('/K 31 0 R', '/ParentTree << /Nums [0 [32 0 R]] >>'));
   const twice = signVisibly(once.output, VISIBLE);
   const added = readFileSync(twice.output, 'latin1').slice(readFileSync(once.output).length);
@@ -219,8 +219,7 @@ test('the structure of a tagged PDF stays unchanged after the first signature', 
   t.true(added.includes('/TU'));
 });
 
-test('a tagged PDF is rendered unchanged, apart from the signature', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a tagged PDF is rendered unchanged, apart from the signature', async (t) => {
   const signed = signVisibly(tagged('/K 31 0 R', ''), { ...VISIBLE, lines: [] });
   t.is(shown(await inspect(signed.output)).widget['/TU'], 'u:Signature');
   const before = await picture('pdftoppm', signed.input);

@@ -1,11 +1,13 @@
-import test from 'ava';
+import ava from 'ava';
 import { openSource } from '#crypto/core/files.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
-import { mutool, pdfsig, qpdf, requireTool } from '../../../verifiers/index.ts';
+import { mutool, pdfsig, qpdf, withTools } from '../../../verifiers/index.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../../pdf/corpus.ts';
 import { judge, put, sign } from '../validation/verdicts.ts';
 import { FOUR_COLOURS, signVisibly } from './appearance-pictures.ts';
+
+const test = withTools(ava, 'pdfsig', 'certutil', 'mutool', 'qpdf');
 
 const APPEARANCE = {
   page: 1,
@@ -15,7 +17,6 @@ const APPEARANCE = {
 };
 
 test('every kind of PDF takes two visible signatures', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf')) return;
   const recipes = [...STRUCTURES, ...CONTENTS, ...ENCRYPTED].filter(({ tools }) => tools === undefined);
   t.true(recipes.length > 20);
   for (const recipe of recipes) {

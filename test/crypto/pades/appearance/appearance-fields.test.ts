@@ -3,13 +3,15 @@ import { openSource } from '#crypto/core/files.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
-import { requireTool } from '../../../verifiers/index.ts';
+import { withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';
 import { inspect } from '../inspect.ts';
 import { accepted, freshPath, judge, put, sign } from '../validation/verdicts.ts';
 import { difference, FOUR_COLOURS, isNear, picture, refusalOf, signVisibly } from './appearance-pictures.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm'] as const;
+
+const toolTest = withTools(test, ...TOOLS);
 /** pdfsig trusts a certificate only the first time it sees it in a document, so a second signature has another. */
 const second = () => pki().signer('p-384');
 
@@ -68,8 +70,7 @@ function objections(path: string): readonly string[] {
   }
 }
 
-test('an empty field shows the signature in its own rectangle, upright', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('an empty field shows the signature in its own rectangle, upright', async (t) => {
   const forms = {
     itself: formWith({ 40: field(`/F 4 ${PLACE}`) }),
     'its kid': formWith(
@@ -89,26 +90,30 @@ test('an empty field shows the signature in its own rectangle, upright', async (
   }
 });
 
-test('an unsigned document lets a field move to the requested rectangle, but not off its page', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
-  const input = formWith({ 40: field(`/F 4 ${PLACE}`) });
-  const moved = signVisibly(input, { page: 1, rectangle, image }, { form: IN_PLACE });
-  isAbout(t, await changed(moved), [12, 12, 92, 52]);
-  await accepted(t, moved);
-  const elsewhere = signVisibly(input, { page: 2, rectangle, image }, { form: IN_PLACE });
-  isAbout(t, await changed(elsewhere), SHOWN);
-  const outside = { ...rectangle, left: 150 };
-  isAbout(
-    t,
-    await changed(signVisibly(input, { page: 1, rectangle: outside, image }, { form: IN_PLACE })),
-    SHOWN,
-  );
-  t.regex(refusalOf(input, { page: 3, rectangle, image }, IN_PLACE), /^request\.invalid: There is no page 3/);
-});
+toolTest(
+  'an unsigned document lets a field move to the requested rectangle, but not off its page',
+  async (t) => {
+    const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
+    const input = formWith({ 40: field(`/F 4 ${PLACE}`) });
+    const moved = signVisibly(input, { page: 1, rectangle, image }, { form: IN_PLACE });
+    isAbout(t, await changed(moved), [12, 12, 92, 52]);
+    await accepted(t, moved);
+    const elsewhere = signVisibly(input, { page: 2, rectangle, image }, { form: IN_PLACE });
+    isAbout(t, await changed(elsewhere), SHOWN);
+    const outside = { ...rectangle, left: 150 };
+    isAbout(
+      t,
+      await changed(signVisibly(input, { page: 1, rectangle: outside, image }, { form: IN_PLACE })),
+      SHOWN,
+    );
+    t.regex(
+      refusalOf(input, { page: 3, rectangle, image }, IN_PLACE),
+      /^request\.invalid: There is no page 3/,
+    );
+  },
+);
 
-test('a field of a signed document is filled in at its place', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a field of a signed document is filled in at its place', async (t) => {
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const once = sign(formWith({ 40: field(`/F 4 ${PLACE}`) }));
   const twice = signVisibly(once.output, { page: 1, rectangle, image }, { form: IN_PLACE, signer: second() });
@@ -137,8 +142,7 @@ test('a field that cannot be shown is refused', (t) => {
   t.regex(refused(sign(bare).output, { page: 2, rectangle }), /^request\.invalid: .* no widget/);
 });
 
-test('two visible signatures on one page leave each other valid', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('two visible signatures on one page leave each other valid', async (t) => {
   const left = { left: 10, bottom: 20, width: 84, height: 44 };
   const right = { left: 104, bottom: 20, width: 84, height: 44 };
   const input = put(classicPdf(documentObjects()));
@@ -160,8 +164,7 @@ test('two visible signatures on one page leave each other valid', async (t) => {
   );
 });
 
-test('a certified document takes further visible signatures in existing fields alone', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a certified document takes further visible signatures in existing fields alone', async (t) => {
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const input = formWith({ 40: field(`/F 4 ${PLACE}`) });
   for (const certification of [2, 3] as const) {
@@ -188,8 +191,7 @@ test('a visible signature over another one is reported', (t) => {
   }
 });
 
-test('a signature in two steps has the appearance of one made in one step', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a signature in two steps has the appearance of one made in one step', async (t) => {
   const appearance = {
     page: 1,
     rectangle: { left: 10, bottom: 20, width: 84, height: 44 },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { requireTool } from '../../../verifiers/index.ts';
+import { withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { inspect } from '../inspect.ts';
 import { accepted, put } from '../validation/verdicts.ts';
@@ -20,6 +20,8 @@ import {
 } from './appearance-pictures.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm'] as const;
+
+const toolTest = withTools(test, ...TOOLS, 'qpdf');
 const VIEWERS: readonly Viewer[] = ['mutool', 'pdftoppm'];
 
 /** Images of nine by nine pixels show each as ten points. */
@@ -70,16 +72,14 @@ const square = { width: SIDE, height: SIDE };
 for (const interlaced of [false, true]) {
   const kind = interlaced ? 'an interlaced PNG' : 'a PNG';
 
-  test(`${kind} in grey is rendered at every depth`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`${kind} in grey is rendered at every depth`, async (t) => {
     for (const bits of [1, 2, 4, 8, 16]) {
       const image = png({ ...square, type: 0, bits, interlaced, pixel: (x, y) => [value(x, y, bits)] });
       await assertPixels(t, image, (x, y) => grey(level(value(x, y, bits), bits)));
     }
   });
 
-  test(`${kind} in colour is rendered at every depth`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`${kind} in colour is rendered at every depth`, async (t) => {
     for (const bits of [8, 16]) {
       const samples = (x: number, y: number) =>
         [value(x, y, bits), value(y, x, bits), value(x + 3, y, bits)] as const;
@@ -91,8 +91,7 @@ for (const interlaced of [false, true]) {
     }
   });
 
-  test(`${kind} with a palette is rendered at every depth, transparent entries included`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`${kind} with a palette is rendered at every depth, transparent entries included`, async (t) => {
     for (const bits of [1, 2, 4, 8]) {
       const palette = Array.from(
         { length: top(bits) + 1 },
@@ -110,8 +109,7 @@ for (const interlaced of [false, true]) {
     }
   });
 
-  test(`${kind} with alpha shows the page through it`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`${kind} with alpha shows the page through it`, async (t) => {
     for (const bits of [8, 16]) {
       const alpha = (x: number, y: number): number => value(x + y, y, bits);
       const image = (type: 4 | 6, pixel: PngShape['pixel']) =>
@@ -131,8 +129,7 @@ for (const interlaced of [false, true]) {
   });
 }
 
-test('the transparent colour of a PNG shows the page through it', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the transparent colour of a PNG shows the page through it', async (t) => {
   const spot = (x: number, y: number): boolean => (x + y) % 3 === 0;
   const clear = Buffer.from([0, 10, 0, 20, 0, 30]);
   const colour = png({
@@ -149,8 +146,7 @@ test('the transparent colour of a PNG shows the page through it', async (t) => {
   );
 });
 
-test('an image without transparency has no mask', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('an image without transparency has no mask', async (t) => {
   const opaque = png({ ...square, type: 6, bits: 8, pixel: (x) => [x, x, x, 255] });
   const clear = png({ ...square, type: 6, bits: 8, pixel: (x) => [x, x, x, 254] });
   for (const [image, masked] of [
@@ -164,8 +160,7 @@ test('an image without transparency has no mask', async (t) => {
   }
 });
 
-test('a repeated image has the same samples each time', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('a repeated image has the same samples each time', async (t) => {
   const samplesOf = async (image: Buffer): Promise<string> => {
     const file = await inspect(signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image }).output);
     const form = file.dict(file.dict(file.dict(file.fields[0]?.object)['/AP'])['/N']);
@@ -180,8 +175,7 @@ test('a repeated image has the same samples each time', async (t) => {
   }
 });
 
-test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async (t) => {
   for (const [name, image] of Object.entries(JPEGS)) {
     const signed = signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image });
     for (const viewer of VIEWERS) {
@@ -200,8 +194,7 @@ test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async 
   }
 });
 
-test('a JPEG is turned as its metadata says, and the metadata is left out', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a JPEG is turned as its metadata says, and the metadata is left out', async (t) => {
   const isRed = ([red, , blue]: readonly number[]): boolean => (red ?? 0) > 200 && (blue ?? 0) < 80;
   // Where the red half is to be seen, from orientation 1 on.
   for (const [index, side] of [

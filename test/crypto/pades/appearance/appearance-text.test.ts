@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { visualGlyphs } from '#crypto/pdf/fonts/shaping.js';
 import { pki } from '../../../pki/pki.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';
 import { encrypted } from '../../pdf/encrypt.ts';
 import { inspect } from '../inspect.ts';
@@ -9,6 +9,8 @@ import { accepted, judge, put } from '../validation/verdicts.ts';
 import { difference, FOUR_COLOURS, isNear, picture, refusalOf, signVisibly } from './appearance-pictures.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm', 'pdftotext'] as const;
+
+const toolTest = withTools(test, ...TOOLS);
 
 /** A large page without text of its own. */
 function empty(entries = ''): Buffer {
@@ -36,8 +38,7 @@ async function textOf(pdf: string): Promise<readonly string[]> {
 
 const RECTANGLE = { left: 50, bottom: 100, width: 400, height: 120 };
 
-test('Latin, Greek, Cyrillic and many other letters are shown and can be copied', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('Latin, Greek, Cyrillic and many other letters are shown and can be copied', async (t) => {
   const lines = [
     'Signed by Jörg Müller-Łukasiewicz',
     'Ďáblův čaroděj, Ærøskøbing, İstanbul, Þingvellir',
@@ -58,24 +59,26 @@ test('Latin, Greek, Cyrillic and many other letters are shown and can be copied'
   }
 });
 
-test('a letter without a glyph is drawn as a box and copied as the letter, and invisible characters are omitted', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  const lines = [
-    'Name: 契約 😀 ok',
-    'tab\there\nand there',
-    'zero\u200bwidth\u202e\u00ad',
-    'lone \ud800 half',
-    'e\u0301',
-  ];
-  const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines });
-  const shown = (await textOf(signed.output)).join('\n');
-  t.true(shown.startsWith('Name: 契約 😀 ok'), shown);
-  t.true(shown.includes('tab here and there'), shown);
-  t.true(shown.includes('zerowidth\n'), shown);
-  t.true(shown.includes('lone □ half'), shown);
-  t.true(shown.endsWith('é'), shown);
-  await accepted(t, signed);
-});
+toolTest(
+  'a letter without a glyph is drawn as a box and copied as the letter, and invisible characters are omitted',
+  async (t) => {
+    const lines = [
+      'Name: 契約 😀 ok',
+      'tab\there\nand there',
+      'zero\u200bwidth\u202e\u00ad',
+      'lone \ud800 half',
+      'e\u0301',
+    ];
+    const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines });
+    const shown = (await textOf(signed.output)).join('\n');
+    t.true(shown.startsWith('Name: 契約 😀 ok'), shown);
+    t.true(shown.includes('tab here and there'), shown);
+    t.true(shown.includes('zerowidth\n'), shown);
+    t.true(shown.includes('lone □ half'), shown);
+    t.true(shown.endsWith('é'), shown);
+    await accepted(t, signed);
+  },
+);
 
 test('right-to-left text is drawn in its order, with numbers and brackets', (t) => {
   const orders = [
@@ -89,8 +92,7 @@ test('right-to-left text is drawn in its order, with numbers and brackets', (t) 
   for (const [given, wanted] of orders) t.is(leftToRight(given), wanted);
 });
 
-test('a Hebrew name is rendered readably and can be copied', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a Hebrew name is rendered readably and can be copied', async (t) => {
   const name = '\u05e9\u05dc\u05d5\u05dd';
   const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines: [`By ${name} today`] });
   // The tool takes the reading order from the letters, and is unsure of the spaces around them.
@@ -119,8 +121,7 @@ async function drawnIn(
   return { width: right - left, height: top - bottom };
 }
 
-test('text is 12 points high, and shrinks together until every line fits', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('text is 12 points high, and shrinks together until every line fits', async (t) => {
   const one = await drawnIn(t, ['HHHH'], RECTANGLE);
   // Capitals of this font are 0.729 of its size high.
   t.true(Math.abs(one.height - 12 * 0.729) <= 1, String(one.height));
@@ -137,28 +138,29 @@ test('text is 12 points high, and shrinks together until every line fits', async
   t.true(tiny.width > 20, String(tiny.width));
 });
 
-test('a long line wraps and stays readable, and the lines of ordinary names stay as they are', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
-  const rectangle = { left: 50, bottom: 100, width: 200, height: 60 };
-  const shownOf = async (lines: readonly string[], place = rectangle) => {
-    const { output } = signVisibly(put(empty()), { page: 1, rectangle: place, lines });
-    const { stdout } = await runTool('mutool', ['trace', output]);
-    const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
-    return { size: Math.min(...sizes), text: await textOf(output) };
-  };
-  const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
-  const long = await shownOf([`Signed by ${name}`, 'Reason: agreed']);
-  t.true(long.size >= 4.8, String(long.size));
-  t.is(long.text.join(' '), `Signed by ${name} Reason: agreed`);
-  const word = await shownOf(['H'.repeat(150)]);
-  t.true(word.size >= 4.8, String(word.size));
-  t.is(word.text.join(''), 'H'.repeat(150));
-  const ordinary = ['Signed by Ana Maria dos Santos Prieto', 'Reason: agreed'];
-  t.deepEqual((await shownOf(ordinary)).text, ordinary);
-});
+toolTest(
+  'a long line wraps and stays readable, and the lines of ordinary names stay as they are',
+  async (t) => {
+    const rectangle = { left: 50, bottom: 100, width: 200, height: 60 };
+    const shownOf = async (lines: readonly string[], place = rectangle) => {
+      const { output } = signVisibly(put(empty()), { page: 1, rectangle: place, lines });
+      const { stdout } = await runTool('mutool', ['trace', output]);
+      const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
+      return { size: Math.min(...sizes), text: await textOf(output) };
+    };
+    const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
+    const long = await shownOf([`Signed by ${name}`, 'Reason: agreed']);
+    t.true(long.size >= 4.8, String(long.size));
+    t.is(long.text.join(' '), `Signed by ${name} Reason: agreed`);
+    const word = await shownOf(['H'.repeat(150)]);
+    t.true(word.size >= 4.8, String(word.size));
+    t.is(word.text.join(''), 'H'.repeat(150));
+    const ordinary = ['Signed by Ana Maria dos Santos Prieto', 'Reason: agreed'];
+    t.deepEqual((await shownOf(ordinary)).text, ordinary);
+  },
+);
 
-test('an image beside text is on the left and keeps its proportions', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('an image beside text is on the left and keeps its proportions', async (t) => {
   const rectangle = { left: 100, bottom: 100, width: 200, height: 60 };
   const signed = signVisibly(put(empty()), {
     page: 1,
@@ -180,8 +182,7 @@ test('an image beside text is on the left and keeps its proportions', async (t) 
   t.deepEqual(await textOf(signed.output), ['HHHHHHHHHHHH']);
 });
 
-test('the font is embedded with the used glyphs alone', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the font is embedded with the used glyphs alone', async (t) => {
   const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines: ['Jörg ÅÅÅ'] });
   const file = await inspect(signed.output);
   const widget = file.dict(file.fields[0]?.object);
@@ -201,8 +202,7 @@ test('the font is embedded with the used glyphs alone', async (t) => {
   t.true(signed.result.output.length - signed.result.input.length < 16_000);
 });
 
-test('an encrypted file shows its visible signature', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('an encrypted file shows its visible signature', async (t) => {
   for (const shape of [
     { version: 2 } as const,
     { version: 4, streams: 'AESV2', strings: 'AESV2' } as const,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { pdfsig, withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../../pdf/build.ts';
 import { inspect } from '../inspect.ts';
 import { accepted, failedChecks, judge, put } from '../validation/verdicts.ts';
@@ -18,6 +18,8 @@ import {
 } from './appearance-pictures.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'pdftoppm'] as const;
+
+const toolTest = withTools(test, ...TOOLS);
 const VIEWERS: readonly Viewer[] = ['mutool', 'pdftoppm'];
 const signer = () => pki().signer('p-256');
 
@@ -64,8 +66,7 @@ const PAGES: readonly { readonly name: string; readonly entries: string; readonl
 ];
 
 for (const { name, entries, above = '' } of PAGES) {
-  test(`on a page ${name}, a signature has its requested place at any rotation`, async (t) => {
-    if (!requireTool(t, ...TOOLS)) return;
+  toolTest(`on a page ${name}, a signature has its requested place at any rotation`, async (t) => {
     for (const rotation of [0, 90, 180, 270]) {
       const turned = `/Rotate ${rotation}`;
       const pdf = above === '' ? paged(`${entries} ${turned}`) : paged(entries, `${above} ${turned}`);
@@ -82,8 +83,7 @@ for (const { name, entries, above = '' } of PAGES) {
   });
 }
 
-test('rotations below zero or beyond a full turn are normalized', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('rotations below zero or beyond a full turn are normalized', async (t) => {
   for (const rotation of ['-90', '450', '-270', '0', '720']) {
     const pdf = paged(`/MediaBox [0 0 200 160] /Rotate ${rotation}`);
     const signed = signVisibly(put(pdf), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
@@ -93,8 +93,7 @@ test('rotations below zero or beyond a full turn are normalized', async (t) => {
   }
 });
 
-test('coordinates are points for any UserUnit of the page', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('coordinates are points for any UserUnit of the page', async (t) => {
   for (const rotation of [0, 90]) {
     const pdf = paged(`/MediaBox [10 10 110 90] /UserUnit 2 /Rotate ${rotation}`);
     const signed = signVisibly(put(pdf), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
@@ -105,8 +104,7 @@ test('coordinates are points for any UserUnit of the page', async (t) => {
   }
 });
 
-test('a page without a size has the size that viewers use', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a page without a size has the size that viewers use', async (t) => {
   const signed = signVisibly(put(paged('')), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
   const before = await picture('mutool', signed.input);
   const after = await picture('mutool', signed.output);
@@ -114,8 +112,7 @@ test('a page without a size has the size that viewers use', async (t) => {
   assertShown(t, before, after);
 });
 
-test('the requested page gets the signature, and no other page changes', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('the requested page gets the signature, and no other page changes', async (t) => {
   for (const build of [classicPdf, streamPdf]) {
     const objects = documentObjects({ pages: 5 });
     // A tree of two levels, with a page that is shown twice.
@@ -180,8 +177,7 @@ test('a signature embeds a font only when it shows text', (t) => {
   t.false(readFileSync(image.output, 'latin1').includes('/FontFile2'));
 });
 
-test('a changed appearance makes the signature invalid', async (t) => {
-  if (!requireTool(t, ...TOOLS)) return;
+toolTest('a changed appearance makes the signature invalid', async (t) => {
   const input = put(classicPdf(documentObjects()));
   const signed = signVisibly(input, { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS, lines: ['Anna'] });
   t.deepEqual(failedChecks(readFileSync(signed.output)), []);

@@ -4,13 +4,15 @@ import test from 'ava';
 import type { FormFieldContent, PadesFormat, PageContent } from '#crypto/core/types.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { type Picture, picture, type Viewer } from '../appearance/appearance-pictures.ts';
 import { reportOn, verdicts } from '../validation/attack-files.ts';
 import { freshPath, put } from '../validation/verdicts.ts';
 
 const VIEWERS: readonly Viewer[] = ['mutool', 'pdftoppm'];
+
+const toolTest = withTools(test, 'pdftotext', ...VIEWERS, 'qpdf');
 const WIDGET = '/Type /Annot /Subtype /Widget /F 4 /P 10 0 R';
 
 /** A page of 400 points with these fields. */
@@ -78,58 +80,67 @@ function has(
   return false;
 }
 
-test('text stands in its cells, at its edge or in the middle, as the field or the form says', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
-  const comb = '/FT /Tx /Ff 16777216 /MaxLen 5 /DA (/Helv 12 Tf 0 g)';
-  const path = filled(
-    form(
+toolTest(
+  'text stands in its cells, at its edge or in the middle, as the field or the form says',
+  async (t) => {
+    const comb = '/FT /Tx /Ff 16777216 /MaxLen 5 /DA (/Helv 12 Tf 0 g)';
+    const path = filled(
+      form(
+        [
+          `${comb} /T (cells) /Rect [100 300 200 320]`,
+          `${comb} /T (last) /Q 2 /Rect [100 270 200 290]`,
+          '/FT /Tx /T (right) /Q 2 /Rect [100 240 200 260]',
+          '/FT /Tx /T (middle) /Rect [100 210 200 230]',
+          '/FT /Tx /T (left) /Q 0 /Rect [100 180 200 200]',
+        ],
+        '/Q 1',
+      ),
       [
-        `${comb} /T (cells) /Rect [100 300 200 320]`,
-        `${comb} /T (last) /Q 2 /Rect [100 270 200 290]`,
-        '/FT /Tx /T (right) /Q 2 /Rect [100 240 200 260]',
-        '/FT /Tx /T (middle) /Rect [100 210 200 230]',
-        '/FT /Tx /T (left) /Q 0 /Rect [100 180 200 200]',
+        value('cells', 'AB'),
+        value('last', 'Z'),
+        value('right', 'R'),
+        value('middle', 'M'),
+        value('left', 'L'),
       ],
-      '/Q 1',
-    ),
-    [value('cells', 'AB'), value('last', 'Z'), value('right', 'R'), value('middle', 'M'), value('left', 'L')],
-  );
-  const found = new Map((await words(path)).map((word) => [word.text, (word.left + word.right) / 2]));
-  // pdftotext joins letters of neighbouring cells into words or not, by their distance.
-  const first = found.get('A') ?? found.get('AB');
-  t.true(first !== undefined && first < 140);
-  t.true(Math.abs((found.get('Z') ?? 0) - 190) < 1);
-  t.true((found.get('R') ?? 0) > 190);
-  t.true(Math.abs((found.get('M') ?? 0) - 150) < 1);
-  t.true((found.get('L') ?? 0) < 110);
-});
+    );
+    const found = new Map((await words(path)).map((word) => [word.text, (word.left + word.right) / 2]));
+    // pdftotext joins letters of neighbouring cells into words or not, by their distance.
+    const first = found.get('A') ?? found.get('AB');
+    t.true(first !== undefined && first < 140);
+    t.true(Math.abs((found.get('Z') ?? 0) - 190) < 1);
+    t.true((found.get('R') ?? 0) > 190);
+    t.true(Math.abs((found.get('M') ?? 0) - 150) < 1);
+    t.true((found.get('L') ?? 0) < 110);
+  },
+);
 
-test('a choice shows the words of its option and stores the exported value; a list marks its option', async (t) => {
-  if (!requireTool(t, 'pdftotext', ...VIEWERS)) return;
-  const path = filled(
-    form([
-      '/FT /Ch /Ff 131072 /T (combo) /Opt [[(v1) (First)] [(v2) (Second)]] /Rect [100 300 200 320]',
-      '/FT /Ch /T (list) /Opt [(Red) (Green) (Blue) (Black)] /DA (/Helv 12 Tf 0 g) /Rect [100 200 200 240]',
-    ]),
-    [value('combo', 'v2'), value('list', 'Blue')],
-  );
-  const shown = (await words(path)).map(({ text }) => text);
-  t.true(shown.includes('Second') && !shown.includes('v2'), shown.join());
-  // Two rows fit.
-  t.deepEqual(
-    shown.filter((text) => ['Red', 'Green', 'Blue', 'Black'].includes(text)),
-    ['Green', 'Blue'],
-  );
-  t.regex(readFileSync(path, 'latin1'), /\/V *\(v2\)/);
-  for (const viewer of VIEWERS) {
-    const page = await picture(viewer, path);
-    t.true(has(page, [150, 212, 199, 222], [153, 193, 218]), viewer);
-    t.false(has(page, [150, 230, 199, 238], [153, 193, 218]), viewer);
-  }
-});
+toolTest(
+  'a choice shows the words of its option and stores the exported value; a list marks its option',
+  async (t) => {
+    const path = filled(
+      form([
+        '/FT /Ch /Ff 131072 /T (combo) /Opt [[(v1) (First)] [(v2) (Second)]] /Rect [100 300 200 320]',
+        '/FT /Ch /T (list) /Opt [(Red) (Green) (Blue) (Black)] /DA (/Helv 12 Tf 0 g) /Rect [100 200 200 240]',
+      ]),
+      [value('combo', 'v2'), value('list', 'Blue')],
+    );
+    const shown = (await words(path)).map(({ text }) => text);
+    t.true(shown.includes('Second') && !shown.includes('v2'), shown.join());
+    // Two rows fit.
+    t.deepEqual(
+      shown.filter((text) => ['Red', 'Green', 'Blue', 'Black'].includes(text)),
+      ['Green', 'Blue'],
+    );
+    t.regex(readFileSync(path, 'latin1'), /\/V *\(v2\)/);
+    for (const viewer of VIEWERS) {
+      const page = await picture(viewer, path);
+      t.true(has(page, [150, 212, 199, 222], [153, 193, 218]), viewer);
+      t.false(has(page, [150, 230, 199, 238], [153, 193, 218]), viewer);
+    }
+  },
+);
 
-test('colours and frames of a field are kept', async (t) => {
-  if (!requireTool(t, ...VIEWERS)) return;
+toolTest('colours and frames of a field are kept', async (t) => {
   const path = filled(
     form([
       '/FT /Tx /T (red) /DA (/Nope 14 Tf 1 0 0 rg) /MK << /BC [0 0 1] /BG [1 1 0] >> /BS << /W 3 >> /Rect [100 300 200 330]',
@@ -147,8 +158,7 @@ test('colours and frames of a field are kept', async (t) => {
   }
 });
 
-test('fields of one name have one value', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('fields of one name have one value', async (t) => {
   const twins = ['/FT /Tx /T (twin) /Rect [100 300 200 320]', '/FT /Tx /T (twin) /Rect [100 260 200 280]'];
   const path = filled(form(twins), [value('twin', 'Both')]);
   t.is((await words(path)).filter(({ text }) => text === 'Both').length, 2);
@@ -183,8 +193,7 @@ const STALE = stream(
   'BT /F1 12 Tf 2 5 Td (Stale) Tj ET',
 );
 
-test('a form that asks viewers to draw its fields hides no signature and loses no value', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'qpdf', ...VIEWERS)) return;
+toolTest('a form that asks viewers to draw its fields hides no signature and loses no value', async (t) => {
   const fields = [
     '/FT /Tx /T (name) /V (Prefilled) /Rect [100 300 200 320]',
     '/FT /Tx /T (stale) /V (Fresh) /Rect [100 270 200 290] /AP << /N 80 0 R >>',
@@ -216,62 +225,65 @@ test('a form that asks viewers to draw its fields hides no signature and loses n
   t.deepEqual(verdicts(readFileSync(later)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
 });
 
-test('a mark in a signed file is seen where the fields show their values, and no value is lost for it elsewhere', async (t) => {
-  if (!requireTool(t, 'pdftotext', ...VIEWERS)) return;
-  const options = { format: 'Pades', signer: pki().signer('p-256'), at: Date.now() } as const;
-  const second = async (...fields: readonly string[]) => {
-    const input = form(fields, '/NeedAppearances true', [[80, STALE]]);
-    const first = freshPath('first.pdf');
-    signPades({ ...options, input, output: first, pades: {} });
-    const path = filled(first, [], { appearance: MARK });
-    t.deepEqual(verdicts(readFileSync(path)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
-    const update = readFileSync(path, 'latin1').slice(readFileSync(first).length);
-    const shown = (await words(path)).map(({ text }) => text);
-    const pages = await Promise.all(VIEWERS.map((viewer) => picture(viewer, path)));
-    const isOff = /\/NeedAppearances *false/.test(update);
-    return { isOff, shown, isSeen: pages.every((page) => has(page, MARKED, [0, 0, 0])) };
-  };
-  const faithful = '/FT /Tx /T (kept) /V (Stale) /Rect [100 240 200 260] /AP << /N 80 0 R >>';
-  const empty = '/FT /Tx /T (empty) /Rect [100 300 200 320]';
-  t.like(await second(faithful, empty), { isOff: true, isSeen: true });
-  const withOther = await second(faithful, '/FT /Tx /T (name) /V (Prefilled) /Rect [100 300 200 320]');
-  t.false(withOther.isOff);
-  t.true(withOther.shown.includes('Prefilled'));
-});
+toolTest(
+  'a mark in a signed file is seen where the fields show their values, and no value is lost for it elsewhere',
+  async (t) => {
+    const options = { format: 'Pades', signer: pki().signer('p-256'), at: Date.now() } as const;
+    const second = async (...fields: readonly string[]) => {
+      const input = form(fields, '/NeedAppearances true', [[80, STALE]]);
+      const first = freshPath('first.pdf');
+      signPades({ ...options, input, output: first, pades: {} });
+      const path = filled(first, [], { appearance: MARK });
+      t.deepEqual(verdicts(readFileSync(path)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
+      const update = readFileSync(path, 'latin1').slice(readFileSync(first).length);
+      const shown = (await words(path)).map(({ text }) => text);
+      const pages = await Promise.all(VIEWERS.map((viewer) => picture(viewer, path)));
+      const isOff = /\/NeedAppearances *false/.test(update);
+      return { isOff, shown, isSeen: pages.every((page) => has(page, MARKED, [0, 0, 0])) };
+    };
+    const faithful = '/FT /Tx /T (kept) /V (Stale) /Rect [100 240 200 260] /AP << /N 80 0 R >>';
+    const empty = '/FT /Tx /T (empty) /Rect [100 300 200 320]';
+    t.like(await second(faithful, empty), { isOff: true, isSeen: true });
+    const withOther = await second(faithful, '/FT /Tx /T (name) /V (Prefilled) /Rect [100 300 200 320]');
+    t.false(withOther.isOff);
+    t.true(withOther.shown.includes('Prefilled'));
+  },
+);
 
 const SQUARE = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '4 4 12 12 re f');
 const NOTHING = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '');
 
-test('buttons are switched by states of any name, and radio buttons by the text of their options', async (t) => {
-  if (!requireTool(t, ...VIEWERS)) return;
-  const appearance = (state: string) => `/AS /Off /AP << /N << /${state} 80 0 R /Off 81 0 R >> >>`;
-  const path = filled(
-    form(
-      [
-        `/FT /Btn /T (box) /Rect [100 300 120 320] ${appearance('S#ed#20ou#23')}`,
-        '/FT /Btn /Ff 49152 /T (radio) /Opt [(Red) (Blue)] /Kids [82 0 R 83 0 R]',
-      ],
-      '',
-      [
-        [80, SQUARE],
-        [81, NOTHING],
-        [82, `<< ${WIDGET} /Parent 51 0 R /Rect [100 260 120 280] ${appearance('0')} >>`],
-        [83, `<< ${WIDGET} /Parent 51 0 R /Rect [140 260 160 280] ${appearance('1')} >>`],
-      ],
-      '82 0 R 83 0 R',
-    ),
-    [value('box', 'true'), value('radio', 'Blue')],
-  );
-  for (const viewer of VIEWERS) {
-    const page = await picture(viewer, path);
-    t.true(has(page, [104, 304, 116, 316], [0, 0, 0]), viewer);
-    t.false(has(page, [100, 260, 120, 280], [0, 0, 0]), viewer);
-    t.true(has(page, [144, 264, 156, 276], [0, 0, 0]), viewer);
-  }
-});
+toolTest(
+  'buttons are switched by states of any name, and radio buttons by the text of their options',
+  async (t) => {
+    const appearance = (state: string) => `/AS /Off /AP << /N << /${state} 80 0 R /Off 81 0 R >> >>`;
+    const path = filled(
+      form(
+        [
+          `/FT /Btn /T (box) /Rect [100 300 120 320] ${appearance('S#ed#20ou#23')}`,
+          '/FT /Btn /Ff 49152 /T (radio) /Opt [(Red) (Blue)] /Kids [82 0 R 83 0 R]',
+        ],
+        '',
+        [
+          [80, SQUARE],
+          [81, NOTHING],
+          [82, `<< ${WIDGET} /Parent 51 0 R /Rect [100 260 120 280] ${appearance('0')} >>`],
+          [83, `<< ${WIDGET} /Parent 51 0 R /Rect [140 260 160 280] ${appearance('1')} >>`],
+        ],
+        '82 0 R 83 0 R',
+      ),
+      [value('box', 'true'), value('radio', 'Blue')],
+    );
+    for (const viewer of VIEWERS) {
+      const page = await picture(viewer, path);
+      t.true(has(page, [104, 304, 116, 316], [0, 0, 0]), viewer);
+      t.false(has(page, [100, 260, 120, 280], [0, 0, 0]), viewer);
+      t.true(has(page, [144, 264, 156, 276], [0, 0, 0]), viewer);
+    }
+  },
+);
 
-test('a cell holds a letter with its marks, and a list marks all options of its value', async (t) => {
-  if (!requireTool(t, 'pdftotext', ...VIEWERS)) return;
+toolTest('a cell holds a letter with its marks, and a list marks all options of its value', async (t) => {
   const path = filled(
     form(
       [

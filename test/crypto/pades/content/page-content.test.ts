@@ -4,9 +4,11 @@ import test from 'ava';
 import type { FormFieldContent, PageContent } from '#crypto/core/types.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { pdfsig, runTool, withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';
 import { freshPath, put } from '../validation/verdicts.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'pdfsig', 'certutil', 'qpdf', 'mutool');
 
 const PAGE = { page: 1, width: 120, height: 20 };
 
@@ -47,79 +49,96 @@ async function verdict(path: string) {
 }
 
 for (const rotation of [0, 90]) {
-  test(`values and stamps are added before the first signature, on a page turned by ${rotation} degrees`, async (t) => {
-    if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil', 'qpdf')) return;
-    const content = {
-      stamps: [
-        { place: { page: 1, left: 200, top: 20, width: 150, height: 40 }, lines: ['Signed by Ana', '张伟'] },
-      ],
-      fields: [
-        field('city', 40, 'Łódź محمد'),
-        field('agree', 70, 'true', { kind: 'checkbox', place: { ...PAGE, left: 20, top: 70, width: 20 } }),
-        field('later', 100, null),
-      ],
-    };
-    const path = await series(put(page(`/Rotate ${rotation}`)), [content, undefined, undefined]);
-    const text = (await textOf(path)).replace(/[\u202a-\u202e]/g, '');
-    for (const word of ['Łódź', 'محمد', '☑', 'Signed by Ana', '张伟', 'Contract'])
-      t.true(text.includes(word), text);
-    const found = await pdfsig(path, pki());
-    t.is(found.length, 3);
-    // The tool reports the certificate of the second signature with one key as unknown, whoever made them.
-    for (const one of found) t.is(one.signature, 'Signature is Valid.');
-    t.true(found[0]?.okEarlier);
-    const { stdout } = await runTool('qpdf', ['--check', path]);
-    t.true(stdout.includes('No syntax'), stdout);
-  });
+  toolTest(
+    `values and stamps are added before the first signature, on a page turned by ${rotation} degrees`,
+    async (t) => {
+      const content = {
+        stamps: [
+          {
+            place: { page: 1, left: 200, top: 20, width: 150, height: 40 },
+            lines: ['Signed by Ana', '张伟'],
+          },
+        ],
+        fields: [
+          field('city', 40, 'Łódź محمد'),
+          field('agree', 70, 'true', { kind: 'checkbox', place: { ...PAGE, left: 20, top: 70, width: 20 } }),
+          field('later', 100, null),
+        ],
+      };
+      const path = await series(put(page(`/Rotate ${rotation}`)), [content, undefined, undefined]);
+      const text = (await textOf(path)).replace(/[\u202a-\u202e]/g, '');
+      for (const word of ['Łódź', 'محمد', '☑', 'Signed by Ana', '张伟', 'Contract'])
+        t.true(text.includes(word), text);
+      const found = await pdfsig(path, pki());
+      t.is(found.length, 3);
+      // The tool reports the certificate of the second signature with one key as unknown, whoever made them.
+      for (const one of found) t.is(one.signature, 'Signature is Valid.');
+      t.true(found[0]?.okEarlier);
+      const { stdout } = await runTool('qpdf', ['--check', path]);
+      t.true(stdout.includes('No syntax'), stdout);
+    },
+  );
 }
 
-test('long names in stamps and one-line fields wrap, and keep a size of at least six points', async (t) => {
-  if (!requireTool(t, 'mutool', 'pdftotext')) return;
-  const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
-  const place = { page: 1, left: 20, top: 20, width: 200, height: 60 };
-  for (const content of [
-    { stamps: [{ place, lines: [`Signed by ${name}`, 'Agreed'] }], fields: [] },
-    { stamps: [], fields: [field('name', 20, `Signed by ${name}`, { place: { ...place, height: 56 } })] },
-  ]) {
-    const path = await series(put(page()), [content]);
-    const { stdout } = await runTool('mutool', ['trace', path]);
-    const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
-    t.true(Math.min(...sizes) >= 6 * 0.9 ** 2, String(Math.min(...sizes)));
-    t.true((await textOf(path)).replace(/\s+/g, ' ').includes(`Signed by ${name}`));
-  }
-});
+toolTest(
+  'long names in stamps and one-line fields wrap, and keep a size of at least six points',
+  async (t) => {
+    const name = Array.from({ length: 25 }, (_, index) => `Santos${index}`).join(' ');
+    const place = { page: 1, left: 20, top: 20, width: 200, height: 60 };
+    for (const content of [
+      { stamps: [{ place, lines: [`Signed by ${name}`, 'Agreed'] }], fields: [] },
+      { stamps: [], fields: [field('name', 20, `Signed by ${name}`, { place: { ...place, height: 56 } })] },
+    ]) {
+      const path = await series(put(page()), [content]);
+      const { stdout } = await runTool('mutool', ['trace', path]);
+      const sizes = [...stdout.matchAll(/trm="([\d.]+) /g)].map(([, size]) => Number(size));
+      t.true(Math.min(...sizes) >= 6 * 0.9 ** 2, String(Math.min(...sizes)));
+      t.true((await textOf(path)).replace(/\s+/g, ' ').includes(`Signed by ${name}`));
+    }
+  },
+);
 
-test('a field made before the first signature is filled after it, and every signature stays valid', async (t) => {
-  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const empty = {
-    stamps: [],
-    fields: [field('city', 40, null), field('agree', 70, null, { kind: 'checkbox' })],
-  };
-  const first = await series(put(page()), [empty]);
-  const filled = {
-    stamps: [],
-    fields: [field('city', 40, 'Lisboa'), field('agree', 70, 'true', { kind: 'checkbox' })],
-  };
-  const output = freshPath('filled.pdf');
-  const pades = { fieldName: 'Second', content: filled };
-  signPades({ format: 'Pades', input: first, output, signer: pki().signer('p-256'), at: Date.now(), pades });
-  const text = await textOf(output);
-  t.true(text.includes('Lisboa') && text.includes('☑'), text);
-  for (const one of await pdfsig(output, pki())) t.true(one.okEarlier, JSON.stringify(one));
-  for (const { results } of await verdict(output)) t.true(results.isValid, JSON.stringify(results, null, 1));
-  // The same value again changes nothing.
-  const again = freshPath('again.pdf');
-  const third = { ...pades, fieldName: 'Third' };
-  signPades({
-    format: 'Pades',
-    input: output,
-    output: again,
-    signer: pki().signer('p-256'),
-    at: Date.now(),
-    pades: third,
-  });
-  t.false(readFileSync(again).subarray(readFileSync(output).length).includes('Lisboa'));
-});
+toolTest(
+  'a field made before the first signature is filled after it, and every signature stays valid',
+  async (t) => {
+    const empty = {
+      stamps: [],
+      fields: [field('city', 40, null), field('agree', 70, null, { kind: 'checkbox' })],
+    };
+    const first = await series(put(page()), [empty]);
+    const filled = {
+      stamps: [],
+      fields: [field('city', 40, 'Lisboa'), field('agree', 70, 'true', { kind: 'checkbox' })],
+    };
+    const output = freshPath('filled.pdf');
+    const pades = { fieldName: 'Second', content: filled };
+    signPades({
+      format: 'Pades',
+      input: first,
+      output,
+      signer: pki().signer('p-256'),
+      at: Date.now(),
+      pades,
+    });
+    const text = await textOf(output);
+    t.true(text.includes('Lisboa') && text.includes('☑'), text);
+    for (const one of await pdfsig(output, pki())) t.true(one.okEarlier, JSON.stringify(one));
+    for (const { results } of await verdict(output))
+      t.true(results.isValid, JSON.stringify(results, null, 1));
+    // The same value again changes nothing.
+    const again = freshPath('again.pdf');
+    const third = { ...pades, fieldName: 'Third' };
+    signPades({
+      format: 'Pades',
+      input: output,
+      output: again,
+      signer: pki().signer('p-256'),
+      at: Date.now(),
+      pades: third,
+    });
+    t.false(readFileSync(again).subarray(readFileSync(output).length).includes('Lisboa'));
+  },
+);
 
 test('a signed document gets no new form field', async (t) => {
   const first = await series(put(page()), [undefined, undefined]);
@@ -127,8 +146,7 @@ test('a signed document gets no new form field', async (t) => {
   await t.throwsAsync(series(first, [content]), { message: /signed already.*fields of its own form/ });
 });
 
-test('text fields, checkboxes and radio buttons of the existing form are filled', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('text fields, checkboxes and radio buttons of the existing form are filled', async (t) => {
   const objects = documentObjects({ text: 'Form' });
   objects.set(
     1,

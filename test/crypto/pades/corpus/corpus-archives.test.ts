@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import { requireTool } from '../../../verifiers/index.ts';
+import { withTools } from '../../../verifiers/index.ts';
 import { cook } from '../../pdf/corpus.ts';
 import { ARCHIVE_PARTS, ARCHIVES } from '../../pdf/corpus-documents.ts';
 import { inspect, type QpdfDocument } from '../inspect.ts';
@@ -64,8 +64,11 @@ function assertStillArchive(
 }
 
 for (const { part, recipe } of ARCHIVE_PARTS) {
-  test(`a PDF ${recipe.name} conforms to ISO 19005 after signing`, async (t) => {
-    if (!requireTool(t, 'qpdf', ...(recipe.tools ?? []))) return;
+  withTools(
+    test,
+    'qpdf',
+    ...(recipe.tools ?? []),
+  )(`a PDF ${recipe.name} conforms to ISO 19005 after signing`, async (t) => {
     const { bytes } = await cook(recipe);
     const signed = sign(put(bytes));
     const after = readFileSync(signed.output);

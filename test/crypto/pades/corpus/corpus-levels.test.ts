@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import ava from 'ava';
 import { startAuthority, type TestAuthority } from '../../../pki/authority.ts';
-import { isPresent, requireTool } from '../../../verifiers/index.ts';
+import { withTools } from '../../../verifiers/index.ts';
 import { cook, ENCRYPTED, STRUCTURES, THROUGH_QPDF } from '../../pdf/corpus.ts';
 import { acceptedAt, signAt, storeIn, subjects, TOOLS } from '../levels-harness.ts';
 import { put } from '../validation/verdicts.ts';
+
+const test = withTools(ava, ...TOOLS);
 
 let authority: TestAuthority;
 test.before(async () => {
@@ -26,12 +28,10 @@ const CHOSEN = [
 ];
 
 for (const name of CHOSEN) {
-  test(`a PDF ${name} is signed at level LTA, and other programs read it`, async (t) => {
-    const recipe = [...STRUCTURES, ...ENCRYPTED, ...THROUGH_QPDF].find(
-      (candidate) => candidate.name === name,
-    );
+  const recipe = [...STRUCTURES, ...ENCRYPTED, ...THROUGH_QPDF].find((candidate) => candidate.name === name);
+  const madeTest = withTools(test, ...(recipe?.tools ?? []));
+  madeTest(`a PDF ${name} is signed at level LTA, and other programs read it`, async (t) => {
     if (recipe === undefined) return t.fail(`The corpus has no PDF ${name}.`);
-    if (!requireTool(t, ...TOOLS) || !(recipe.tools ?? []).every(isPresent)) return;
     const { bytes } = await cook(recipe);
     const signed = await signAt(authority, 'LTA', put(bytes));
     t.true(readFileSync(signed.output).subarray(0, bytes.length).equals(bytes));

@@ -2,12 +2,12 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { openSource } from '#crypto/core/files.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { verifyPades } from '#crypto/pades/verify.js';
 import { pki } from '../../../pki/pki.ts';
-import { mutool, pdfsig, qpdf, requireTool, runTool } from '../../../verifiers/index.ts';
+import { mutool, pdfsig, qpdf, runTool, withTools } from '../../../verifiers/index.ts';
 import { cook } from '../../pdf/corpus.ts';
 import type { CorpusFile, CorpusRecipe } from '../../pdf/corpus-recipe.ts';
 import { freshPath, judge, put, sign } from '../validation/verdicts.ts';
@@ -15,9 +15,8 @@ import { freshPath, judge, put, sign } from '../validation/verdicts.ts';
 /** Registers one test for each file. */
 export function promiseForEach(recipes: readonly CorpusRecipe[]): void {
   for (const recipe of recipes) {
+    const test = withTools(ava, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'pdftoppm', ...(recipe.tools ?? []));
     test(`a PDF ${recipe.name} takes two signatures and renders unchanged`, async (t) => {
-      if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'pdftoppm', ...(recipe.tools ?? [])))
-        return;
       await takesTwoSignatures(t, await cook(recipe));
     });
   }

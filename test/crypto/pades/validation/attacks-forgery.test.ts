@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { pki } from '../../../pki/pki.ts';
-import { mutool, pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { mutool, pdfsig, withTools } from '../../../verifiers/index.ts';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import {
   bodyOf,
@@ -17,6 +17,8 @@ import {
 } from './attack-files.ts';
 import { put } from './verdicts.ts';
 import { EVIL, signatureNumber, wrapped } from './wrapping.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil', 'mutool');
 
 const FAILED = 'TOTAL-FAILED FORMAT_FAILURE';
 
@@ -199,20 +201,22 @@ const ROOMY = (): Buffer =>
     { reason: 'r'.repeat(2000) },
   );
 
-test('signature wrapping: a second range behind the forged part is not accepted as the signed one', async (t) => {
-  const pdf = ROOMY();
-  t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
-  // Without a dictionary of the forger's own, the signed one goes on in his bytes and can't be read.
-  t.is(reportOn(wrapped(pdf, false)).indication, 'TOTAL-FAILED');
-  const bad = wrapped(pdf, true);
-  t.deepEqual(verdicts(bad), [FAILED]);
-  t.true(failedTypes(bad).includes('pdf.byte-range') && !failedTypes(bad).includes('pdf.structure'));
-  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool')) return;
-  const path = put(wrapped(pdf, true));
-  t.log(
-    `pdfsig: ${(await pdfsig(path, pki()))[0]?.signature}, mutool unchanged: ${(await mutool(path))[0]?.unchanged}`,
-  );
-});
+toolTest(
+  'signature wrapping: a second range behind the forged part is not accepted as the signed one',
+  async (t) => {
+    const pdf = ROOMY();
+    t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
+    // Without a dictionary of the forger's own, the signed one goes on in his bytes and can't be read.
+    t.is(reportOn(wrapped(pdf, false)).indication, 'TOTAL-FAILED');
+    const bad = wrapped(pdf, true);
+    t.deepEqual(verdicts(bad), [FAILED]);
+    t.true(failedTypes(bad).includes('pdf.byte-range') && !failedTypes(bad).includes('pdf.structure'));
+    const path = put(wrapped(pdf, true));
+    t.log(
+      `pdfsig: ${(await pdfsig(path, pki()))[0]?.signature}, mutool unchanged: ${(await mutool(path))[0]?.unchanged}`,
+    );
+  },
+);
 
 test('an unsigned file is reported as a file without a signature', (t: ExecutionContext) => {
   const facts = factsOf(contract());

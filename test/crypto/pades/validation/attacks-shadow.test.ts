@@ -1,6 +1,6 @@
 import test from 'ava';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { pdfsig, withTools } from '../../../verifiers/index.ts';
 import {
   appendRevision,
   classicPdf,
@@ -28,6 +28,8 @@ import {
   verdicts,
 } from './attack-files.ts';
 import { put } from './verdicts.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil');
 
 const FAILED = ['TOTAL-FAILED FORMAT_FAILURE'];
 
@@ -57,14 +59,16 @@ test('an untouched contract, and one with identical rewritten objects, pass as c
   t.deepEqual(objections(rewritten), []);
 });
 
-test('a page whose content a later revision exchanges fails its signature, although pdfsig calls it valid', async (t) => {
-  const pdf = signed(contract());
-  const content = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
-  rejects(t, pdf, [[CONTENT, content]], /^revision 3 changed the content of page 1 \(object 11\)/m);
-  if (!requireTool(t, 'pdfsig', 'certutil')) return;
-  const [verdict] = await pdfsig(put(appendRevision(pdf, new Map([[CONTENT, content]]))), pki());
-  t.is(verdict?.signature, 'Signature is Valid.');
-});
+toolTest(
+  'a page whose content a later revision exchanges fails its signature, although pdfsig calls it valid',
+  async (t) => {
+    const pdf = signed(contract());
+    const content = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
+    rejects(t, pdf, [[CONTENT, content]], /^revision 3 changed the content of page 1 \(object 11\)/m);
+    const [verdict] = await pdfsig(put(appendRevision(pdf, new Map([[CONTENT, content]]))), pki());
+    t.is(verdict?.signature, 'Signature is Valid.');
+  },
+);
 
 test('hiding: an overlay that covered content at signing may not be removed', (t) => {
   const cover =

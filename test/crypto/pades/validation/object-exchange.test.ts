@@ -2,14 +2,16 @@
  * Whatever object of a signed PDF a later revision exchanges for whatever other one: either the signature does not allow
  * it, or every page looks as it did when it was signed.
  */
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type { PadesFormat } from '#crypto/core/types.js';
 import { Random } from '../../../fuzz/random.ts';
 import { roundsOf } from '../../../project/rounds.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';
 import { bodyOf, reportOn, signed } from './attack-files.ts';
 import { put } from './verdicts.ts';
+
+const test = withTools(ava, 'mutool');
 
 /** Digests of all pages as they are drawn. */
 async function drawn(pdf: Buffer): Promise<string> {
@@ -140,7 +142,6 @@ for (const certification of [1, 2, 3] as const) {
   test.serial(
     `under a certification of level ${certification}, an exchange of two objects that changes a page is always detected`,
     async (t) => {
-      if (!requireTool(t, 'mutool')) return;
       for (const seed of [1, 2]) await exchanged(t, 10 * certification + seed, { certification });
     },
   );
@@ -149,13 +150,11 @@ for (const certification of [1, 2, 3] as const) {
 test.serial(
   'under a signature, an exchange of two objects that changes a page is always detected',
   async (t) => {
-    if (!requireTool(t, 'mutool')) return;
     for (const seed of [1, 2, 3]) await exchanged(t, seed, {});
   },
 );
 
 test('the comparison of rendered pages detects an exchange that other programs overlook', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
   const pdf = signed(randomDocument(new Random(1)));
   const before = await drawn(pdf);
   const text = [...bodiesIn(pdf)].find(([, body]) => body.includes('Page 0'));

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { pki } from '../../../pki/pki.ts';
-import { mutool, opensslCms, pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { mutool, opensslCms, pdfsig, withTools } from '../../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects, streamPdf } from '../../pdf/build.ts';
 import { failedChecks, put, sign, takeApart } from './verdicts.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil', 'mutool', 'openssl');
 
 const signedFile = (): Buffer => readFileSync(sign(put(classicPdf(documentObjects()))).output);
 
@@ -27,10 +29,9 @@ test('the untouched file passes every check, as the control', (t) => {
   t.deepEqual(failedChecks(signedFile()), []);
 });
 
-test('every verifier detects one changed byte of the page', async (t) => {
+toolTest('every verifier detects one changed byte of the page', async (t) => {
   const bad = replaced(signedFile(), '(Hello 1)', '(Hallo 1)');
   t.deepEqual(failedChecks(bad), ['message-digest']);
-  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'openssl')) return;
   const path = put(bad);
   t.is((await pdfsig(path, pki()))[0]?.signature, 'Digest Mismatch.');
   t.not((await mutool(path))[0]?.digestError, '');
@@ -51,25 +52,23 @@ test('one changed byte anywhere outside the signature value is detected', (t) =>
   }
 });
 
-test('after a later revision replaces a page, no signature covers the whole file', async (t) => {
+toolTest('after a later revision replaces a page, no signature covers the whole file', async (t) => {
   const pdf = signedFile();
   const page = documentObjects({ text: 'Other' });
   const bad = appendRevision(pdf, new Map([[11, page.get(11) ?? '']]), '');
   t.deepEqual(failedChecks(bad), ['byte-range']);
-  if (!requireTool(t, 'pdfsig', 'certutil', 'mutool')) return;
   const path = put(bad);
   t.is((await pdfsig(path, pki()))[0]?.coversWholeFile, false);
   t.false((await mutool(path))[0]?.unchanged);
 });
 
-test('bytes added at the end are detected', async (t) => {
+toolTest('bytes added at the end are detected', async (t) => {
   const bad = Buffer.concat([signedFile(), Buffer.from('\n% more\n')]);
   t.deepEqual(failedChecks(bad), ['byte-range']);
-  if (!requireTool(t, 'pdfsig', 'certutil')) return;
   t.false((await pdfsig(put(bad), pki()))[0]?.coversWholeFile);
 });
 
-test('a byte range that leaves out more than the signature is refused', async (t) => {
+toolTest('a byte range that leaves out more than the signature is refused', async (t) => {
   const pdf = signedFile();
   const narrowed = [
     withByteRange(pdf, ([a = 0, b = 0, c = 0, d = 0]) => [a, b, c, d - 8]),
@@ -78,7 +77,6 @@ test('a byte range that leaves out more than the signature is refused', async (t
     withByteRange(pdf, ([, b = 0, c = 0, d = 0]) => [9, b - 9, c, d]),
   ];
   for (const bad of narrowed) t.true(failedChecks(bad).includes('byte-range'));
-  if (!requireTool(t, 'pdfsig', 'certutil')) return;
   for (const bad of narrowed) {
     const [verdict] = await pdfsig(put(bad), pki());
     t.not(verdict?.ok, true);

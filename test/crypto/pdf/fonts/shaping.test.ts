@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { composePdf } from '@sealwright/signatures';
 import test from 'ava';
 import { isShowable } from '#crypto/pdf/fonts/shown-text.js';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { type Picture, picture } from '../../pades/appearance/appearance-pictures.ts';
 import { freshPath } from '../../pades/validation/verdicts.ts';
+
+const toolTest = withTools(test, 'pdftotext', 'mutool');
 
 const NAMES = {
   Chinese: ['张伟', '陳大文'],
@@ -44,8 +46,7 @@ function darkAreas({ width, height, at }: Picture): number {
 }
 
 for (const [script, names] of Object.entries(NAMES)) {
-  test(`names in ${script} are drawn with glyphs of their script and can be copied`, async (t) => {
-    if (!requireTool(t, 'pdftotext')) return;
+  toolTest(`names in ${script} are drawn with glyphs of their script and can be copied`, async (t) => {
     for (const name of names) t.true(isShowable(name), name);
     const path = drawn(names);
     const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
@@ -61,15 +62,13 @@ for (const [script, names] of Object.entries(NAMES)) {
   });
 }
 
-test('letters of an Arabic word are joined', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('letters of an Arabic word are joined', async (t) => {
   const areas = async (text: string) => darkAreas(await picture('mutool', drawn([text], 40), 1, 144));
   t.is(await areas('محمد'), 1);
   t.is(await areas([...'محمد'].join('\u200c')), 4);
 });
 
-test('a Thai mark is above its letter, and a Devanagari vowel sign before its letter', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('a Thai mark is above its letter, and a Devanagari vowel sign before its letter', async (t) => {
   const extent = async (text: string) => {
     const page = await picture('mutool', drawn([text], 40), 1, 144);
     const columns = Array.from({ length: page.width }, (_, x) => x);
@@ -85,26 +84,28 @@ test('a Thai mark is above its letter, and a Devanagari vowel sign before its le
   t.true((await extent('हि')).width > (await extent('ह')).width + 6);
 });
 
-test('a Hebrew word is to the left of the one before it, with the number to the left of both', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
-  const path = drawn(['By כהן לוי 12 now']);
-  const { stdout } = await runTool('pdftotext', ['-bbox', path, '-']);
-  // This output has the letters in the order of the page.
-  const left = (word: string) => {
-    const letters = /[\u0590-\u05ff]/.test(word) ? [...word].reverse().join('') : word;
-    return Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${letters}<`).exec(stdout)?.[1] ?? Number.NaN);
-  };
-  const words = ['By', '12', 'לוי', 'כהן', 'now'];
-  t.deepEqual(
-    [...words].sort((one, other) => left(one) - left(other)),
-    words,
-    stdout,
-  );
-  t.true(
-    words.every((word) => left(word) > 0),
-    stdout,
-  );
-});
+toolTest(
+  'a Hebrew word is to the left of the one before it, with the number to the left of both',
+  async (t) => {
+    const path = drawn(['By כהן לוי 12 now']);
+    const { stdout } = await runTool('pdftotext', ['-bbox', path, '-']);
+    // This output has the letters in the order of the page.
+    const left = (word: string) => {
+      const letters = /[\u0590-\u05ff]/.test(word) ? [...word].reverse().join('') : word;
+      return Number(new RegExp(`xMin="([\\d.]+)"[^>]*>${letters}<`).exec(stdout)?.[1] ?? Number.NaN);
+    };
+    const words = ['By', '12', 'לוי', 'כהן', 'now'];
+    t.deepEqual(
+      [...words].sort((one, other) => left(one) - left(other)),
+      words,
+      stdout,
+    );
+    t.true(
+      words.every((word) => left(word) > 0),
+      stdout,
+    );
+  },
+);
 
 test('only the glyphs in use are embedded', (t) => {
   const path = drawn(['张伟 محمد']);

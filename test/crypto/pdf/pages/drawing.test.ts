@@ -2,11 +2,13 @@ import test from 'ava';
 import { CryptoError } from '#crypto/core/types.js';
 import { textWidth, wrapText } from '#crypto/pdf/pages/drawing.js';
 import type { ShownPage } from '#crypto/pdf/pages/page-copy.js';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { FOUR_COLOURS } from '../../pades/appearance/appearance-pictures.ts';
 import { inspect } from '../../pades/inspect.ts';
 import { classicPdf, documentObjects, stream } from '../build.ts';
 import { complaints, compose, pictures, put, seenText } from './pages-harness.ts';
+
+const toolTest = withTools(test, 'mutool', 'qpdf', 'pdftotext');
 
 /** One page with these keys. */
 const page = (keys: string, content?: string): string => {
@@ -45,8 +47,7 @@ for (const [what, keys, width, height] of [
   ['cut off and turned', '/MediaBox [-50 -50 200 300] /CropBox [20 50 180 290] /Rotate 90', 240, 160],
   ['with its origin elsewhere', '/MediaBox [100 100 300 400]', 200, 300],
 ] as const) {
-  test(`a drawing has its place from the top left corner of a page ${what}`, async (t) => {
-    if (!requireTool(t, 'mutool', 'qpdf')) return;
+  toolTest(`a drawing has its place from the top left corner of a page ${what}`, async (t) => {
     const { said, word, path } = await placed(keys);
     t.deepEqual([said?.width, said?.height], [width, height]);
     t.true(
@@ -57,8 +58,7 @@ for (const [what, keys, width, height] of [
   });
 }
 
-test('page content that changes the coordinate system does not move the drawing', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('page content that changes the coordinate system does not move the drawing', async (t) => {
   const careless = [
     '2 0 0 2 50 50 cm',
     'q 2 0 0 2 50 50 cm q 0 1 -1 0 0 0 cm',
@@ -76,8 +76,7 @@ test('page content that changes the coordinate system does not move the drawing'
   }
 });
 
-test('page content that is not balanced looks as before below a drawing', async (t) => {
-  if (!requireTool(t, 'mutool', 'pdftotext')) return;
+toolTest('page content that is not balanced looks as before below a drawing', async (t) => {
   const shown = '.5 0 0 .5 50 50 cm BT /F1 24 Tf 20 100 Td (Below) Tj ET';
   for (const content of [`Q ${shown} q`, `Q Q q 9 0 0 9 0 0 cm Q ${shown}`, `q ${shown}`]) {
     const path = page('/MediaBox [0 0 200 300] /Rotate 90', content);
@@ -90,8 +89,7 @@ test('page content that is not balanced looks as before below a drawing', async 
   }
 });
 
-test('a drawing leaves the rest of the page unchanged', async (t) => {
-  if (!requireTool(t, 'mutool', 'pdftotext')) return;
+toolTest('a drawing leaves the rest of the page unchanged', async (t) => {
   const path = page('/MediaBox [0 0 200 300]');
   const drawn = compose([{ path, draw: () => [{ shape: 'text', x: 5, y: 295, size: 6, text: 'ж' }] }]);
   t.deepEqual(
@@ -102,8 +100,7 @@ test('a drawing leaves the rest of the page unchanged', async (t) => {
   t.deepEqual(await pictures(untouched.path, 72), await pictures(path, 72));
 });
 
-test('a blank page has the size of the page and contains the drawing alone', async (t) => {
-  if (!requireTool(t, 'mutool', 'qpdf')) return;
+toolTest('a blank page has the size of the page and contains the drawing alone', async (t) => {
   const objects = documentObjects({ annots: 'indirect', form: 'indirect', text: 'Secret' });
   const { path } = compose([
     {
@@ -125,8 +122,7 @@ test('a blank page has the size of the page and contains the drawing alone', asy
   t.false(stdout.includes('Secret'));
 });
 
-test('a stamp on a page wraps a long name at six points', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('a stamp on a page wraps a long name at six points', async (t) => {
   const name = Array.from({ length: 12 }, (_, index) => `Santos${index}`).join(' ');
   const lines = [name, 'Agreed'];
   const stamp = { shape: 'stamp', x: 10, y: 10, width: 150, height: 40 } as const;
@@ -142,8 +138,7 @@ test('a stamp on a page wraps a long name at six points', async (t) => {
   t.notThrows(() => compose([{ path: page('/MediaBox [0 0 200 300]', ''), draw: () => [image] }]));
 });
 
-test('text of any language can be copied from a drawing', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
+toolTest('text of any language can be copied from a drawing', async (t) => {
   const lines = ['Ação e coração', 'Übergröße', 'Здравствуй', 'Ωμέγα', 'a\u0301'];
   const items = lines.map(
     (text, index) => ({ shape: 'text', x: 20, y: 30 * (index + 1), size: 12, text }) as const,
@@ -153,8 +148,7 @@ test('text of any language can be copied from a drawing', async (t) => {
   for (const line of lines) t.true(stdout.normalize('NFC').includes(line.normalize('NFC')), line);
 });
 
-test('a drawn address is a link on a page turned by 90 degrees', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('a drawn address is a link on a page turned by 90 degrees', async (t) => {
   const { path } = compose([
     {
       path: page('/MediaBox [0 0 200 300] /Rotate 90'),

@@ -1,8 +1,10 @@
-import test from 'ava';
-import { isPresent, requireTool } from '../../../verifiers/index.ts';
+import ava from 'ava';
+import { isPresent, withTools } from '../../../verifiers/index.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES, THROUGH_QPDF } from '../corpus.ts';
 import type { CorpusRecipe } from '../corpus-recipe.ts';
 import { complaints, compose, pictures, put } from './pages-harness.ts';
+
+const test = withTools(ava, 'mutool', 'qpdf');
 
 /** Other readers see less of these than there is, so that there is nothing to compare with. */
 const UNSEEN = new Set(['encrypted with AES of 128 bits and a hybrid cross-reference']);
@@ -39,7 +41,6 @@ for (const [what, recipes] of [
   ['as another program writes it', THROUGH_QPDF],
 ] as const) {
   test(`a PDF ${what} is rendered unchanged in an envelope`, async (t) => {
-    if (!requireTool(t, 'mutool', 'qpdf')) return;
     const made = recipes.filter(({ tools = [] }) => tools.every(isPresent));
     for (let from = 0; from < made.length; from += TOGETHER) {
       t.deepEqual(await differences(made.slice(from, from + TOGETHER)), []);

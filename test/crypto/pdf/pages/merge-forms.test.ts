@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import ava from 'ava';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool } from '../../../verifiers/index.ts';
+import { pdfsig, withTools } from '../../../verifiers/index.ts';
 import { signVisibly } from '../../pades/appearance/appearance-pictures.ts';
 import { inspect } from '../../pades/inspect.ts';
 import { sign } from '../../pades/validation/verdicts.ts';
@@ -9,10 +9,11 @@ import { classicPdf, documentObjects } from '../build.ts';
 import * as shapes from '../shapes.ts';
 import { complaints, compose, pictures, put } from './pages-harness.ts';
 
+const test = withTools(ava, 'qpdf', 'pdfsig', 'certutil', 'mutool');
+
 const withField = () => put(classicPdf(documentObjects({ annots: 'indirect', form: 'indirect' })));
 
 test('fields of one name become fields of several names, each with its own value and widget', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const { path } = compose([{ path: withField() }, { path: withField() }, { path: withField() }]);
   const pdf = await inspect(path);
   t.deepEqual(
@@ -29,7 +30,6 @@ test('fields of one name become fields of several names, each with its own value
 });
 
 test('nested fields keep their places and full names', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const file = put(classicPdf(shapes.richForm()));
   const before = (await inspect(file)).fields.map(({ name, type }) => `${name} ${type}`);
   const after = await inspect(compose([{ path: withField() }, { path: file }]).path);
@@ -41,7 +41,6 @@ test('nested fields keep their places and full names', async (t) => {
 });
 
 test('a field keeps the values that it inherits from its form', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const bare = (size: number) => {
     const objects = documentObjects({
       annots: 'indirect',
@@ -65,7 +64,6 @@ test('a field keeps the values that it inherits from its form', async (t) => {
 });
 
 test('a visible signature becomes a picture, and no signature field remains', async (t) => {
-  if (!requireTool(t, 'qpdf', 'pdfsig', 'certutil', 'mutool')) return;
   const plain = put(classicPdf(documentObjects()));
   const signed = signVisibly(plain, {
     page: 1,
@@ -86,7 +84,6 @@ test('a visible signature becomes a picture, and no signature field remains', as
 });
 
 test('an invisible signature leaves nothing in the envelope', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const { output } = sign(put(classicPdf(documentObjects())));
   const pdf = await inspect(compose([{ path: output }]).path);
   t.deepEqual(pdf.fields, []);
@@ -94,7 +91,6 @@ test('an invisible signature leaves nothing in the envelope', async (t) => {
 });
 
 test('other programs accept a signature on an envelope of files that were signed before', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
   const once = sign(withField()).output;
   const { path } = compose([
     { path: once, outline: 'one' },

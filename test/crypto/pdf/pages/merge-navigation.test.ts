@@ -1,9 +1,11 @@
-import test from 'ava';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import ava from 'ava';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { inspect, type QpdfDict, type QpdfDocument, type QpdfValue } from '../../pades/inspect.ts';
 import { classicPdf, documentObjects, streamPdf } from '../build.ts';
 import * as shapes from '../shapes.ts';
 import { complaints, compose, put } from './pages-harness.ts';
+
+const test = withTools(ava, 'qpdf');
 
 /** Pages 10 and 12; a link by name, one by itself, one to the web, and an outline of two levels. */
 function linked(name: string): Buffer {
@@ -38,7 +40,6 @@ const annotationsOf = (pdf: QpdfDocument, page: QpdfValue): readonly QpdfDict[] 
   pdf.array(pdf.dict(page)['/Annots']).map((one) => pdf.dict(one));
 
 test('links inside a file lead to its own pages, also when other files use the same names', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const { path } = compose([{ path: put(linked('A')) }, { path: put(linked('B')) }]);
   const pdf = await inspect(path);
   for (const first of [0, 2]) {
@@ -52,7 +53,6 @@ test('links inside a file lead to its own pages, also when other files use the s
 });
 
 test('a link to a missing page is removed, and includes no old page', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const objects = documentObjects({ pages: 1, annots: 'indirect' });
   objects.set(8, '<< /Type /Annot /Subtype /Link /Rect [1 1 9 9] /Dest [90 0 R /Fit] /Hidden 91 0 R >>');
   objects.set(90, '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>');
@@ -85,7 +85,6 @@ async function outline(path: string): Promise<readonly Entry[]> {
 }
 
 test('an envelope has a bookmark for each file, with the bookmarks of the file below it', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const plain = put(classicPdf(documentObjects()));
   const { path } = compose([
     { path: put(linked('A')), outline: 'First — contract' },
@@ -105,7 +104,6 @@ test('an envelope has a bookmark for each file, with the bookmarks of the file b
 });
 
 test('a circular outline is cut', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const circle = linked('A').toString('latin1').replace('/Next 62 0 R', '/Next 61 0 R');
   const { path } = compose([{ path: put(Buffer.from(circle, 'latin1')), outline: 'Whole' }]);
   const [whole] = await outline(path);
@@ -113,7 +111,6 @@ test('a circular outline is cut', async (t) => {
 });
 
 test('pages keep the labels of their file, and others are numbered consecutively', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const plain = put(classicPdf(documentObjects({ pages: 2 })));
   const { path } = compose([{ path: plain }, { path: put(linked('B')) }]);
   const { stdout } = await runTool('qpdf', ['--json=2', '--json-key=pagelabels', path]);
@@ -131,7 +128,6 @@ test('pages keep the labels of their file, and others are numbered consecutively
 });
 
 test('all embedded files are kept, and duplicate names get distinct ones', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const file = put(streamPdf(shapes.attachments()));
   const list = async (path: string) =>
     (await runTool('qpdf', ['--list-attachments', path])).stdout
@@ -154,7 +150,6 @@ test('all embedded files are kept, and duplicate names get distinct ones', async
 });
 
 test('layers that are hidden in a file stay hidden in the envelope', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
   const layers = (state: string) =>
     put(
       classicPdf(

@@ -2,28 +2,31 @@ import { readFileSync as bytesOf, existsSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
 import type { CryptoError } from '#crypto/core/types.js';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../build.ts';
 import { compose, freshPath, pictures, put } from './pages-harness.ts';
 
+const toolTest = withTools(test, 'mutool', 'qpdf');
+
 const other = () => put(classicPdf(documentObjects({ text: 'The other file' })));
 
-test('the comparison detects a page that changed in the merge', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
+toolTest('the comparison detects a page that changed in the merge', async (t) => {
   const [one] = await pictures(put(classicPdf(documentObjects({ text: 'Ten' }))));
   const [another] = await pictures(put(classicPdf(documentObjects({ text: 'Two' }))));
   t.not(one, another);
 });
 
-test('an envelope has all pages of its files in their order, and reports their number for each file', async (t) => {
-  if (!requireTool(t, 'mutool')) return;
-  const files = [3, 1, 2].map((pages) => put(classicPdf(documentObjects({ pages, text: `Of ${pages}` }))));
-  const merged = compose(files.map((path) => ({ path })));
-  t.is(merged.pages, 6);
-  t.deepEqual(merged.pagesOfParts, [3, 1, 2]);
-  const expected = (await Promise.all(files.map((path) => pictures(path)))).flat();
-  t.deepEqual(await pictures(merged.path), expected);
-});
+toolTest(
+  'an envelope has all pages of its files in their order, and reports their number for each file',
+  async (t) => {
+    const files = [3, 1, 2].map((pages) => put(classicPdf(documentObjects({ pages, text: `Of ${pages}` }))));
+    const merged = compose(files.map((path) => ({ path })));
+    t.is(merged.pages, 6);
+    t.deepEqual(merged.pagesOfParts, [3, 1, 2]);
+    const expected = (await Promise.all(files.map((path) => pictures(path)))).flat();
+    t.deepEqual(await pictures(merged.path), expected);
+  },
+);
 
 test('the same files give the same bytes', (t) => {
   const path = put(classicPdf(documentObjects({ pages: 2, annots: 'indirect', form: 'indirect' })));
@@ -33,8 +36,7 @@ test('the same files give the same bytes', (t) => {
   t.deepEqual(bytesOf(one.path), bytesOf(another.path));
 });
 
-test('a file that needs a password is refused by its number, and leaves no output', async (t) => {
-  if (!requireTool(t, 'qpdf')) return;
+toolTest('a file that needs a password is refused by its number, and leaves no output', async (t) => {
   const clear = put(classicPdf(documentObjects()));
   const locked = freshPath('locked.pdf');
   await runTool('qpdf', ['--encrypt', 'user', 'owner', '256', '--', clear, locked]);

@@ -6,7 +6,9 @@ import JSZip from 'jszip';
 import { memberNames, safeFileName } from '../../../../actors/portal/documents/document-packages.ts';
 import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
+
+const toolTest = withTools(test, 'qpdf');
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
 
@@ -42,7 +44,7 @@ test('an archive has the unchanged files of all documents, each under its own na
   t.is((await acme.send('/api/documents/archive', { documents: [] })).status, 400);
 });
 
-test('a combined PDF has the pages of all documents, and only PDFs can be combined', async (t) => {
+toolTest('a combined PDF has the pages of all documents, and only PDFs can be combined', async (t) => {
   const root = await temporaryRoot(t);
   const { acme } = await startProgram(t, { root });
   const documents = [await acme.create(FLOW), await acme.create(FLOW), await acme.create(FLOW)];
@@ -51,7 +53,7 @@ test('a combined PDF has the pages of all documents, and only PDFs can be combin
   t.is(answer.headers.get('content-type'), 'application/pdf');
   const path = join(root, 'combined.pdf');
   await writeFile(path, Buffer.from(await answer.arrayBuffer()));
-  if (requireTool(t, 'qpdf')) t.is((await runTool('qpdf', ['--show-npages', path])).stdout.trim(), '3');
+  t.is((await runTool('qpdf', ['--show-npages', path])).stdout.trim(), '3');
 
   const text = { name: 'a.txt', type: 'text/plain', content: Buffer.from('text') };
   const mixed = [...documents, await acme.create(FLOW, {}, text)];

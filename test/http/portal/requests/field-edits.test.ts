@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { assertRefused } from '../../refused.ts';
 import { selfSigned, signatureValue, startSignature } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
+
+const toolTest = withTools(test, 'pdfsig', 'pdftotext');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
@@ -36,7 +38,7 @@ const detail = ({ acme }: PortalProgram, id: string) => acme.get<Detail>(`/api/d
 const namesOf = ({ flowActions }: Detail) =>
   flowActions.map(({ fields = [] }) => fields.map(({ name }) => name));
 
-test.serial('fields of pending participants are added and changed while the flow runs', async (t) => {
+toolTest.serial('fields of pending participants are added and changed while the flow runs', async (t) => {
   const { acme, service } = t.context;
   const id = await acme.create([
     signer('Ana', 1, { fields: [{ name: 'city', ...place(10) }] }),
@@ -97,7 +99,6 @@ test.serial('fields of pending participants are added and changed while the flow
     done.flowActions.flatMap(({ fields: own = [] }) => own.map(({ value }) => value)),
     ['Braga', 'PT50', 'agreed'],
   );
-  if (!requireTool(t, 'pdfsig', 'pdftotext')) return;
   const path = join(service.root, 'edited.pdf');
   const answer = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
   writeFileSync(path, Buffer.from(await answer.arrayBuffer()));

@@ -5,11 +5,13 @@ import anyTest, { type TestFn } from 'ava';
 import { type Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { temporaryRoot } from '../../../service/service.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { assertRefused } from '../../refused.ts';
 import { ana, at, bob, type Detail, PAGE, pdf } from './tagged-files.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
+
+const toolTest = withTools(test, 'pdfsig', 'pdftotext');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
@@ -58,7 +60,7 @@ const create = (client: Client, more: object = {}) =>
     pdf(FIRST),
   );
 
-test.serial('tags of a new version replace those before, for all who sign it', async (t) => {
+toolTest.serial('tags of a new version replace those before, for all who sign it', async (t) => {
   const { acme, service } = t.context;
   const id = await create(acme);
   const before = await read(acme, id);
@@ -103,7 +105,6 @@ test.serial('tags of a new version replace those before, for all who sign it', a
   await sign(0, { city: 'Lisboa', age: 30 });
   await sign(1, { day: '2030-01-31' });
   await until(async () => (await read(acme, id)).status === 'Concluded' || undefined);
-  if (!requireTool(t, 'pdfsig', 'pdftotext')) return;
   const answer = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
   const path = join(service.root, 'versioned.pdf');
   writeFileSync(path, Buffer.from(await answer.arrayBuffer()));

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { assertRefused } from '../../refused.ts';
 import { ana, at, bob, type Detail, PAGE, pdf } from './tagged-files.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
+
+const toolTest = withTools(test, 'pdfsig', 'pdftoppm', 'pdftotext');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
@@ -24,7 +26,7 @@ const TEXT = [
   at(40, 200, '{not a tag} {{}}'),
 ].join(' ');
 
-test.serial(
+toolTest.serial(
   'tags place marks and fields of the named people, and are invisible in the signed file',
   async (t) => {
     const { acme, service } = t.context;
@@ -69,7 +71,6 @@ test.serial(
     await until(
       async () => (await acme.get<Detail>(`/api/documents/${id}`)).status === 'Concluded' || undefined,
     );
-    if (!requireTool(t, 'pdfsig', 'pdftoppm', 'pdftotext')) return;
     const answer = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
     const path = join(service.root, 'signed.pdf');
     writeFileSync(path, Buffer.from(await answer.arrayBuffer()));

@@ -1,12 +1,14 @@
 /** A document at the limits of a flow over HTTP: 30 who sign, 20 who approve, 200 fields, 300 pages. */
 import { writeFile } from 'node:fs/promises';
-import test from 'ava';
+import ava from 'ava';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
 import { freshPath } from '../../../crypto/pades/validation/verdicts.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
-import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
+import { pdfsig, runTool, withTools } from '../../../verifiers/index.ts';
 import { ticketOf } from './certificate-client.ts';
+
+const test = withTools(ava, 'pdfsig', 'certutil', 'pdftotext');
 
 const SIGNERS = 30;
 const APPROVERS = 20;
@@ -46,7 +48,6 @@ async function act(
 }
 
 test('a document of 50 participants, 200 fields and 300 pages concludes over HTTP with each signature accepted', async (t) => {
-  if (!requireTool(t, 'pdfsig', 'certutil', 'pdftotext')) return;
   t.timeout(540_000);
   const { acme } = await startProgram(t);
   const signers = Array.from({ length: SIGNERS }, (_, at) => ({

@@ -6,10 +6,10 @@ import exceljs from 'exceljs';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { runTool, withTools } from '../../../verifiers/index.ts';
 import { type Started, selfSigned, signatureValue, ticketOf } from './certificate-client.ts';
 
-const test = anyTest as TestFn<PortalProgram>;
+const test = withTools(anyTest as TestFn<PortalProgram>, 'pdfsig', 'pdftotext', 'mutool');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
@@ -233,7 +233,6 @@ test.serial('names in many scripts stay whole in a flow from the creation to the
   }
 
   // Verifiers and readers of PDF.
-  if (!requireTool(t, 'pdfsig', 'pdftotext', 'mutool')) return;
   const { stdout: verdicts } = await runTool('pdfsig', ['-nocert', signed.file]);
   t.is(verdicts.split('Signature is Valid.').length - 1, PEOPLE.length, verdicts);
   const { stdout: marks } = await runTool('pdftotext', ['-enc', 'UTF-8', signed.file, '-']);
