@@ -65,7 +65,7 @@ export function trailerChanges(pair: ObjectComparison): readonly Change[] {
       if (rule.judged === 'root') return exchangedRoot(pair);
       if (rule.judged === 'part') return changedInformation(pair, after.get('Info'));
       return keys.every((key) => isPlain(after.get(key)))
-        ? { kind: 'continuation', description: 'continues the file, with nothing but a cross-reference' }
+        ? { kind: 'continuation', description: 'continues the file, with nothing that is in use' }
         : forbidden(`put references into the trailer (/${keys.join(', /')})`);
     }),
   ];
