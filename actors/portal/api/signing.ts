@@ -1,10 +1,11 @@
 /** Names of participants’ actions, and content of the signing page (docs/portal-values.md §§9 and 10). */
 
 import type { FileWarning } from '../../../contracts/file-warnings.ts';
-import type { ActionType, CodeKind, InitialsMode } from '../../../contracts/portal/words.ts';
+import type { CodeKind, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 
@@ -75,23 +76,18 @@ export interface SigningPageView {
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
   readonly canRequestLink?: boolean;
   /** Missing for `unknown`, `replaced`, `removed` and `deleted`. */
-  readonly document?: {
-    readonly id: DocumentId;
-    readonly key: string;
-    readonly name: string;
-    readonly description: string | null;
+  readonly document?: Pick<
+    DocumentContext,
+    'id' | 'key' | 'name' | 'description' | 'isEnvelope' | 'expirationDate' | 'version'
+  > & {
     readonly mimeType: string;
     /** Length of the file, bytes. */
     readonly length: number;
-    readonly isEnvelope: boolean;
     readonly organizationName: string;
     /** The user who sends. @default none: an application */
     readonly senderName?: string | null;
-    readonly expirationDate: Millis | null;
     /** True when the file was replaced since the flow began. */
     readonly isNewVersion: boolean;
-    /** Files it had, this one included. */
-    readonly version: number;
     readonly statusReason: string | null;
     /** Name of the person or application that ended it before its conclusion. */
     readonly endedBy: string | null;
@@ -115,12 +111,9 @@ export interface SigningPageView {
     /** Places of tags in the text, which signing paints white; none once it has. @default none */
     readonly covers?: readonly FieldPlace[];
   };
-  readonly action?: {
+  readonly action?: Pick<FlowAction, 'type' | 'title' | 'allowElectronicSignature' | 'fields'> & {
     readonly flowActionId: FlowActionId;
     readonly userId: UserId;
-    readonly type: ActionType;
-    readonly title: string | null;
-    readonly allowElectronicSignature: boolean;
     readonly participant: Participant;
     readonly marks: readonly Mark[];
     /** Codes that an electronic signature requires, each with the masked address or number that it is sent to, if it is. */
@@ -130,18 +123,13 @@ export interface SigningPageView {
     /** A passkey stands for the mailed code, or is added with it. Absent: none can. */
     readonly passkey?: { readonly isKnown: boolean };
     readonly initialsMode: InitialsMode;
-    /** To be filled in. @default none */
-    readonly fields?: readonly DocumentField[];
   };
-  readonly participants?: readonly {
+  readonly participants?: readonly (Pick<FlowAction, 'type' | 'step' | 'status'> & {
     readonly name: string | null;
-    readonly type: ActionType;
-    readonly step: number;
-    readonly status: FlowAction['status'];
     readonly isYou: boolean;
     /** Time of the action. @default none */
     readonly at?: Millis;
-  }[];
+  })[];
   /** Documents that wait for the participant's mailbox, in order. @default none */
   readonly visit?: readonly {
     readonly name: string;

@@ -2,6 +2,7 @@
 
 import type { WarnedFile } from '../../../contracts/file-warnings.ts';
 import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
+import type { DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
@@ -137,18 +138,13 @@ export interface Reservation {
 }
 
 /** Reason why accepted work is not done yet. */
-interface ProcessingError {
-  readonly code: string;
-  readonly message: string;
-  readonly since: Millis;
-  readonly nextTryAt: Millis | null;
+interface ProcessingError extends NonNullable<DocumentView['processingError']> {
   readonly failures: number;
 }
 
 export interface DocumentContext
-  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'requestOrigin' | 'draft'> {
-  readonly creationDate: Millis;
-  readonly updateDate: Millis;
+  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'requestOrigin' | 'draft'>,
+    Pick<DocumentView, 'creationDate' | 'updateDate' | 'statusUpdatedBy' | 'statusUpdateReason'> {
   /** Number of versions of the file, including this one. */
   readonly version: number;
   /** The file with all signatures so far; with detached signatures: the file. */
@@ -165,8 +161,6 @@ export interface DocumentContext
   /** A certificate signature that did not fit, for the caller that waits for it. */
   readonly rejected: { readonly id: string; readonly code: string; readonly message: string } | null;
   readonly processingError: ProcessingError | null;
-  readonly statusUpdatedBy: Principal | null;
-  readonly statusUpdateReason: string | null;
   /** True: the people of the first step were not notified of this version; absent in documents of earlier versions, too. */
   readonly startedQuietly?: boolean;
   /** Users of the flow who have got a link by mail in spite of that, in this version: later members, and whoever was reminded. */
