@@ -136,7 +136,7 @@ export interface CreateOptions {
 export interface StopOptions {
   /** Time that effects have to end, milliseconds. @default `CreateOptions.stopGraceMs` */
   readonly graceMs?: Millis;
-  /** Resolves when no request sends messages any more; until then they are taken. Must not reject. @default none */
+  /** Settles when no request sends messages any more; until then they are taken. @default none */
   readonly requests?: Promise<unknown>;
 }
 
@@ -155,7 +155,7 @@ export interface Runtime extends Calls {
     followed: string | Followed<StateOf<Definition>>,
     listener: (view: View<Definition>) => void,
   ): () => void;
-  /** Starts effects and deadlines, pending ones first, where `CreateOptions.start` is `later`. */
+  /** Starts effects and deadlines, pending ones first, where `CreateOptions.start` is `later`. A second call starts nothing again. */
   start(): void;
   /** Actors that were brought to the versions of this program, or got a deadline that is new in their state. */
   readonly migrated: number;
@@ -435,7 +435,7 @@ class StartedRuntime extends ActorCalls implements Runtime {
     if (requests === undefined) takeNothing();
     unobserve?.();
     try {
-      await this.built.stop(graceMs ?? stopGraceMs, requests?.then(takeNothing));
+      await this.built.stop(graceMs ?? stopGraceMs, requests?.then(takeNothing, takeNothing));
       await store.flushed();
     } catch (error) {
       log.error(

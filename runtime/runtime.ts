@@ -148,7 +148,7 @@ export interface BuiltRuntime {
   readonly store: ActorStore;
   /**
    * Starts effects and deadlines, pending ones first. Actors accept messages before that: recovery sends them what
-   * happened while nothing else runs.
+   * happened while nothing else runs. A later call looks for deadlines and effects that are due by a clock that was moved.
    */
   start(): void;
   /**
@@ -245,6 +245,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   );
   followNodes(dependencies, { definitions, host, outboxes, timers, committed, observed });
   calls.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
+  let isStarted = false;
   let isStopping = false;
   // One after the other: a second call must see what the first one has released, which runs already.
   let releasing: Promise<unknown> = Promise.resolve();
@@ -263,7 +264,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       return released;
     },
     start: () => {
-      startOutboxes(dependencies, journal, outboxes, () => isStopping);
+      if (!isStarted) startOutboxes(dependencies, journal, outboxes, () => isStopping);
+      isStarted = true;
       timers.start();
       letters?.start();
       rescheduleLateEffects(dependencies, outboxes);

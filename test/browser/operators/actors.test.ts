@@ -37,6 +37,7 @@ const door = defineActor('door', {
     id === 'front' ? ['stuck', 'given-up'].map((one) => ({ kind: 'door', id: one })) : [],
   machine: setupMachine({
     types: {} as { context: Place; input: Place; events: { type: 'OPEN' | 'SHUT' | 'RING' | 'JAM' } },
+    delays: { shuts: 3_600_000 },
     actions: {
       effect: anyEffect,
       note,
@@ -57,7 +58,7 @@ const door = defineActor('door', {
           },
         },
       },
-      Open: { on: { SHUT: 'Shut' }, after: { 3600000: 'Shut' } },
+      Open: { on: { SHUT: 'Shut' }, after: { shuts: 'Shut' } },
     },
   }),
 });
