@@ -20,10 +20,14 @@ import { openPostgresCopy, openPostgresReader, openPostgresStore } from '@sealwr
 import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
+import { machineTime } from '#runtime/model/clock.js';
+import { LeaseDeadline } from '#runtime/model/lease-deadline.js';
 import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
+import { startGuard } from '#runtime/store/postgres/start-guard.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, type Pooler, startPooler, startServer } from '../postgres/cluster.ts';
+import { reached } from '../project/waiting.ts';
 import {
   address,
   all,
@@ -277,6 +281,23 @@ test('packed actors read as before by nodes, readers and copies, and are whole a
   t.like(damaged, { status: 'rejected', reason: { code: 'store.damaged' } });
   t.is(whole.status, 'fulfilled');
   t.deepEqual(await one.commit(stepWith(4, 1, [])), { ok: false, reason: 'stale' });
+});
+
+test('a start that hangs is renewed no longer than the longest start, and its work is taken over', async (t) => {
+  const options = { url: cluster.url, schema: 'hanging', poolSize: 2, node: 'one', leaseSeconds: 3 };
+  const store = await openPostgresStore({ ...options, clock: systemClock, log: SILENT });
+  t.teardown(() => store.close());
+  const client = new pg.Client({ connectionString: cluster.url });
+  await client.connect();
+  const { rows } = await client.query<{ token: number }>('SELECT token FROM hanging.sessions');
+  await client.end();
+  const held = new LeaseDeadline(machineTime);
+  const guard = await startGuard(options, SILENT, 1);
+  t.teardown(() => guard.end());
+  guard.renew({ token: Number(rows[0]?.token), leaseSeconds: 3, deadline: held.memory });
+  await reached(() => held.isHeld);
+  await reached(() => !held.isHeld);
+  t.false(held.isHeld);
 });
 
 test('leaves of the history are stored in blocks once all nodes read them, and answers stay the same', async (t) => {

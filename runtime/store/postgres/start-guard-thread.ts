@@ -6,20 +6,18 @@ import { openPool, type PostgresOptions } from './connection/connection.ts';
 import { HEARTBEATS_PER_LEASE } from './session.ts';
 import type { GuardedSession, ToGuard } from './start-guard.ts';
 
-/** Longest start, milliseconds; one that lasts longer hangs. */
-const LONGEST_START_MS = 5 * 60_000;
-
 /** A session that has ended meanwhile stays so. */
 const RENEW = "UPDATE sessions SET seen_at = clock_timestamp() WHERE token = $1 AND seen_at > '-infinity'";
 
 const isOver = new AbortController();
-const pool = openPool({ ...(workerData as PostgresOptions), poolSize: 1 }, () => {});
+const { longestMs, ...database } = workerData as PostgresOptions & { readonly longestMs: number };
+const pool = openPool({ ...database, poolSize: 1 }, () => {});
 
 /** Renews until the start is over, or the session is. */
 async function renew({ token, leaseSeconds, deadline }: GuardedSession): Promise<void> {
   const lease = leaseSeconds * 1000;
   const held = new LeaseDeadline(machineTime, deadline);
-  const end = machineTime() + LONGEST_START_MS;
+  const end = machineTime() + longestMs;
   while (!isOver.signal.aborted && machineTime() < end) {
     const asked = machineTime();
     // A database that does not answer is asked again.

@@ -9,6 +9,9 @@ import { describeFailure } from '../../model/failures.ts';
 import type { Log } from '../../model/ports.ts';
 import type { PostgresOptions } from './connection/connection.ts';
 
+/** Longest start, milliseconds; one that lasts longer hangs. */
+const LONGEST_START_MS = 5 * 60_000;
+
 /** A session to renew. */
 export interface GuardedSession {
   readonly token: number;
@@ -29,8 +32,9 @@ export interface StartGuard {
 export async function startGuard(
   { url, schema, statementTimeoutMs }: PostgresOptions,
   log: Log,
+  longestMs = LONGEST_START_MS,
 ): Promise<StartGuard> {
-  const workerData = { url, schema, statementTimeoutMs };
+  const workerData = { url, schema, statementTimeoutMs, longestMs };
   const worker = new Worker(new URL('./start-guard-thread.js', import.meta.url), { workerData });
   const failed = (error: unknown): void =>
     log.warn('The thread that helps a slow start has failed.', describeFailure(error));

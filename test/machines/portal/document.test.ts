@@ -397,6 +397,17 @@ test('a second start with a certificate leaves that of others, and ends the earl
       state,
     }) as never;
   const ready = { sha256: 'a', length: 1 };
+  const reserved = attempt(
+    documentMachine,
+    'Pending',
+    { ...context, reservations: [reservation, { ...reservation, id: 'unready', state: null }] },
+    { type: 'RESERVE', at: 8000, ...MESSAGES.RESERVE },
+  ).context as DocumentContext;
+  t.deepEqual(
+    reserved.reservations.map(({ id }) => id),
+    ['r1', 'r2'],
+    'the earlier start can be completed until the new one is ready',
+  );
   const document = {
     ...(initialContext(documentMachine, documentInput()) as DocumentContext),
     reservations: [start('first', 'ana', ready), start('other', 'bob', ready), start('second', 'ana', null)],

@@ -132,6 +132,8 @@ test('a stopped watcher offers nothing and reports its state', async (t) => {
   h.watched.start();
   await h.watched.ready;
   h.put('pending.pdf');
+  await h.until(() => h.offers.length === 1);
+  h.watched.recheck(h.at('pending.pdf'));
   const stopping = h.watched.stop();
   h.put('late.pdf');
   await stopping;
@@ -146,7 +148,7 @@ test('a stopped watcher offers nothing and reports its state', async (t) => {
   other.watched.start();
   await other.settled();
   t.deepEqual(other.namesOffered(), ['late.pdf', 'pending.pdf']);
-  t.deepEqual(h.namesOffered(), []);
+  t.deepEqual(h.namesOffered(), ['pending.pdf'], 'before the stop');
 });
 
 test('a watcher stopped before its start is ready and stopped', async (t) => {
