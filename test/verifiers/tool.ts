@@ -63,8 +63,22 @@ const PACKAGES = {
 
 export type ToolName = keyof typeof PACKAGES;
 
-/** Large packages that only provide more samples: where they are missing, tests are skipped also when tools are required. */
-const OPTIONAL: ReadonlySet<ToolName> = new Set(['gs', 'soffice', 'keytool', 'zbarimg', 'zsh']);
+/**
+ * Packages that only provide more samples, and rights that a container may not have: where they are missing, tests are skipped
+ * also when tools are required.
+ */
+const OPTIONAL: ReadonlySet<ToolName> = new Set([
+  'gs',
+  'soffice',
+  'keytool',
+  'zbarimg',
+  'zsh',
+  'haproxy',
+  'systemd-analyze',
+  'tmpfs',
+  'device',
+  'unshare',
+]);
 
 const IS_REQUIRED = process.env['SEALWRIGHT_REQUIRE_TOOLS'] === '1';
 
