@@ -10,6 +10,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fatal } from '../../model/failures.ts';
 import { ownMark, runs } from '../../model/ids.ts';
+import { refusalOf } from './room.ts';
 
 const CLAIM = /^owner\.(\d+)\.([0-9a-z]+)$/;
 
@@ -26,7 +27,8 @@ export function claimFolder(folder: string): Release {
     closeSync(openSync(path, 'wx'));
   } catch (error) {
     if ((error as { code?: unknown }).code === 'EEXIST') throw locked(folder, process.pid);
-    throw error;
+    // Some file systems need a free block, or a free inode, for an empty file too.
+    throw refusalOf(folder, error);
   }
   for (const name of readdirSync(folder)) {
     const [, pid, birth] = CLAIM.exec(name) ?? [];

@@ -19,17 +19,22 @@ export function assertRoomForStore(folder: string): void {
     mkdirSync(folder, { recursive: true });
     writeFileSync(probe, NEEDED, { mode: 0o640, flush: true });
   } catch (error) {
-    const { code } = describeFailure(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT')
-      throw new Fatal(
-        'store.full',
-        `The disk of ${folder} has no room for a store (${code}). Free some space on it, or name a folder on another disk.`,
-      );
-    throw new Fatal('store.unwritable', `The folder of the store cannot be written: ${folder} (${code}).`);
+    throw refusalOf(folder, error);
   } finally {
     // Below a file there is none, and removing it would fail with an error of its own.
     if (existsSync(probe)) rmSync(probe);
   }
+}
+
+/** Says why a store cannot be opened, after a write to its folder failed. */
+export function refusalOf(folder: string, error: unknown): Fatal {
+  const { code } = describeFailure(error);
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? new Fatal(
+        'store.full',
+        `The disk of ${folder} has no room for a store (${code}). Free some space on it, or name a folder on another disk.`,
+      )
+    : new Fatal('store.unwritable', `The folder of the store cannot be written: ${folder} (${code}).`);
 }
 
 /**

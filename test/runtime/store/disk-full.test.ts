@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
@@ -44,3 +46,32 @@ for (const left of [0, 4096, 65_536])
     t.true((await store.commit(stepOf(A, 0, large))).ok);
     await store.close();
   });
+
+toolTest(
+  'a store that a full disk cannot take is refused as store.full, and opens once there is room',
+  async (t) => {
+    const root = folderFor(t);
+    const disk = smallDisk(t, root, 16);
+    const folder = join(root, 'db');
+    const refused = { code: 'store.full', message: /has no room .* Free some space/ };
+    disk.fill();
+    t.throws(() => openLmdbStore({ folder }), refused);
+    t.deepEqual(readdirSync(folder), [], 'no part of it is left');
+    disk.empty();
+    const store = openLmdbStore({ folder });
+    t.true((await store.commit(stepOf(A, 0))).ok);
+    await store.close();
+    // As where an empty file needs a block: this disk has no inode left for it.
+    execFileSync('mount', ['-o', 'remount,nr_inodes=32', root]);
+    const files = Array.from({ length: 32 }, (_, n) => join(root, String(n)));
+    const last = t.throws(() => {
+      for (const file of files) writeFileSync(file, '');
+    });
+    t.is((last as { code?: string }).code, 'ENOSPC');
+    t.throws(() => openLmdbStore({ folder }), refused);
+    for (const file of files) rmSync(file, { force: true });
+    const again = openLmdbStore({ folder });
+    t.truthy(await again.load(A));
+    await again.close();
+  },
+);
