@@ -17,6 +17,8 @@ const MAX_CALLS_IN_FLIGHT = 3;
 
 interface Pending {
   readonly call: ShardCall;
+  /** Key of its actor. */
+  readonly key: string;
   /** The call as JSON. */
   readonly text: string;
   /** Number of threads it was sent to. */
@@ -25,6 +27,8 @@ interface Pending {
   isPosted: boolean;
   readonly resolve: (outcome: StepOutcome | null) => void;
   readonly reject: (error: unknown) => void;
+  /** The next one to the same actor that is not sent yet. */
+  behind?: Pending | undefined;
 }
 
 export class ShardCalls {
@@ -32,8 +36,13 @@ export class ShardCalls {
   readonly #pending = new Map<number, Pending>();
   /** Unanswered calls by the key of the actor. */
   readonly #depths = new Map<string, number>();
-  /** Calls that are not sent yet, from `#next` on; `shift` would copy the list. */
-  #queue: Pending[] = [];
+  /** Calls that are not sent yet, by the key of the actor. */
+  readonly #lines = new Map<string, { first: Pending; last: Pending }>();
+  /**
+   * Actors with such calls, from `#next` on (`shift` would copy the list). They take turns: one with thousands of calls
+   * delays no other.
+   */
+  #turns: string[] = [];
   #next = 0;
   /** Calls of the current thread, and the length of their texts. */
   readonly #posted = { calls: 0, text: 0 };
@@ -48,7 +57,7 @@ export class ShardCalls {
 
   /** True when a call waits and the thread may have it. */
   get hasNext(): boolean {
-    const next = this.#queue[this.#next];
+    const next = this.#lines.get(this.#turns[this.#next] ?? '')?.first;
     const { calls, text } = this.#posted;
     return (
       next !== undefined &&
@@ -66,10 +75,42 @@ export class ShardCalls {
     this.#depths.set(key, this.depth(key) + 1);
     return new Promise((resolve, reject) => {
       const text = JSON.stringify(call);
-      const pending: Pending = { call, text, sent: 0, isPosted: false, resolve, reject };
+      const pending: Pending = { call, key, text, sent: 0, isPosted: false, resolve, reject };
       this.#pending.set(call.seq, pending);
-      this.#queue.push(pending);
+      this.#enqueue(pending);
     });
+  }
+
+  #enqueue(pending: Pending): void {
+    const line = this.#lines.get(pending.key);
+    if (line === undefined) {
+      this.#lines.set(pending.key, { first: pending, last: pending });
+      this.#turns.push(pending.key);
+      return;
+    }
+    line.last.behind = pending;
+    line.last = pending;
+  }
+
+  /** Removes the first call of the actor whose turn it is, which goes to the end. There is one. */
+  #nextInTurn(): Pending {
+    const key = this.#turns[this.#next] as string;
+    const line = this.#lines.get(key) as { first: Pending; last: Pending };
+    const { first } = line;
+    this.#next += 1;
+    if (first.behind === undefined) {
+      this.#lines.delete(key);
+      return first;
+    }
+    line.first = first.behind;
+    this.#turns.push(key);
+    return first;
+  }
+
+  #emptyQueue(): void {
+    this.#lines.clear();
+    this.#turns = [];
+    this.#next = 0;
   }
 
   /** Adds a call ahead of all others, for a shard without a thread. */
@@ -85,8 +126,7 @@ export class ShardCalls {
   dequeue(): readonly string[] {
     const texts: string[] = [];
     while (this.hasNext) {
-      const pending = this.#queue[this.#next] as Pending;
-      this.#next += 1;
+      const pending = this.#nextInTurn();
       // One that was answered by the step of an earlier thread, or rejected, is not sent.
       if (!this.#pending.has(pending.call.seq)) continue;
       pending.sent += 1;
@@ -95,8 +135,8 @@ export class ShardCalls {
       this.#posted.text += pending.text.length;
       texts.push(pending.text);
     }
-    if (this.#next > 1024 || this.#next === this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#next);
+    if (this.#next > 1024 || this.#next === this.#turns.length) {
+      this.#turns = this.#turns.slice(this.#next);
       this.#next = 0;
     }
     return texts;
@@ -106,10 +146,13 @@ export class ShardCalls {
   start(): void {
     this.#committed = 0;
     this.#held = [];
-    this.#queue = [...this.#pending.values()];
-    this.#next = 0;
+    this.#emptyQueue();
     Object.assign(this.#posted, { calls: 0, text: 0 });
-    for (const pending of this.#queue) pending.isPosted = false;
+    for (const pending of this.#pending.values()) {
+      pending.isPosted = false;
+      pending.behind = undefined;
+      this.#enqueue(pending);
+    }
   }
 
   /** Forgets a call that is answered or rejected. */
@@ -117,10 +160,9 @@ export class ShardCalls {
     const pending = this.#pending.get(seq);
     if (pending === undefined) return undefined;
     this.#pending.delete(seq);
-    const key = addressKey(pending.call.address);
-    const depth = this.depth(key) - 1;
-    if (depth > 0) this.#depths.set(key, depth);
-    else this.#depths.delete(key);
+    const depth = this.depth(pending.key) - 1;
+    if (depth > 0) this.#depths.set(pending.key, depth);
+    else this.#depths.delete(pending.key);
     if (pending.isPosted) {
       this.#posted.calls -= 1;
       this.#posted.text -= pending.text.length;
@@ -150,8 +192,8 @@ export class ShardCalls {
    * @param actor whose step was being computed
    */
   rejectGuilty(actor: string | undefined, error: Retryable): void {
-    for (const [seq, { call, sent, reject }] of this.#pending) {
-      if (sent === 0 || (sent < MAX_CALLS_IN_FLIGHT && addressKey(call.address) !== actor)) continue;
+    for (const [seq, { key, sent, reject }] of this.#pending) {
+      if (sent === 0 || (sent < MAX_CALLS_IN_FLIGHT && key !== actor)) continue;
       this.#take(seq);
       reject(error);
     }
@@ -163,8 +205,7 @@ export class ShardCalls {
       this.#take(seq);
       reject(error);
     }
-    this.#queue = [];
-    this.#next = 0;
+    this.#emptyQueue();
   }
 
   #release(): void {
