@@ -45,7 +45,7 @@ import type {
 import type { Tracing } from './model/tracing.ts';
 import { type BuiltRuntime, buildRuntime } from './runtime.ts';
 import type { ShardOptions } from './shards/sharded-host.ts';
-import { assertHandlers, migrateStore } from './step/migrate.ts';
+import { assertHandlers, keepBeforeUpgrade, migrateStore } from './step/migrate.ts';
 import type { Followed } from './watch.ts';
 
 /** Recurring messages of a program. */
@@ -216,6 +216,8 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
     : given;
   try {
     const clock = store.nodes?.clock ?? ownClock;
+    // A tool migrates an actor before it sends to it.
+    if (isTool) await keepBeforeUpgrade(store, actors, log);
     const migrated = isTool
       ? 0
       : await takeOver(store, { actors, handlers, dormant: options.dormant ?? [], log, now: clock.now() });

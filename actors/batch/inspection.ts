@@ -99,7 +99,8 @@ export class InspectionService {
     const { actors, clock, ids } = this.common;
     const { host, events } = this;
     const definition = host.inspector.definition(address.kind);
-    if (definition === undefined) return 'unknown';
+    // Before the calls, which refuse an id that no actor can have.
+    if (definition === undefined || (await host.inspector.actor(address)) === undefined) return 'unknown';
     const outcome = await actors.restart(definition, address.id);
     const runsAgain = await host.retry(definition, address.id);
     if (!outcome.accepted && !runsAgain) return outcome.reason === 'unknown-actor' ? 'unknown' : 'running';

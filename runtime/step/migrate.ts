@@ -121,10 +121,7 @@ export async function migrateStore(
   }
   let migrated = 0;
   if (areMixed) return { migrated, rearmed: 0 };
-  if (stateCounts.some(({ kind, version }) => version < (newest.get(kind) ?? version))) {
-    const path = store.upgradeCopy?.make();
-    if (path !== undefined) log.info('The store as it was before the upgrade is kept.', { Path: path });
-  }
+  await keepBeforeUpgrade(store, definitions, log);
   for (const definition of definitions) {
     const old = stateCounts.filter(
       ({ kind, version }) => kind === definition.kind && version < definition.version,
@@ -143,6 +140,19 @@ export async function migrateStore(
     rearmed += await addDeadlines(store, definition, { stateCounts: stored, log, now });
   store.upgradeCopy?.complete();
   return { migrated, rearmed };
+}
+
+/** Copies the store, where it can, before the first of its actors is brought to a newer version. */
+export async function keepBeforeUpgrade(
+  store: ActorStore,
+  definitions: readonly ActorDefinition[],
+  log: Pick<Log, 'info'>,
+): Promise<void> {
+  if (store.upgradeCopy === undefined) return;
+  const newest = new Map(definitions.map((definition) => [definition.kind, definition.version]));
+  const stored = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
+  if (!stored.some(({ kind, version }) => version < (newest.get(kind) ?? version))) return;
+  log.info('The store as it was before the upgrade is kept.', { Path: store.upgradeCopy.make() });
 }
 
 /**

@@ -3,7 +3,13 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type ActorDefinition, type ActorStore, systemClock, systemIds } from '@sealwright/runtime';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  createRuntime,
+  systemClock,
+  systemIds,
+} from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
@@ -170,6 +176,28 @@ test('no machine of the services has a deadline without a name', (t) => {
   t.deepEqual(unnamed, []);
 });
 
+test('a tool beside the program keeps the store as it was before it migrates an actor', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const folder = join(root, 'db');
+  const store = openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  for (const id of ['a', 'b'])
+    await runtimeOf(store, first).system.create({ kind: 'lamp', id }, { watts: 5 });
+  const same = await createRuntime({ store, actors: [first], start: 'never', log });
+  t.true((await same.send(first, 'b', { type: 'TOGGLE' })).accepted);
+  await same.stop();
+  t.false(existsSync(`${folder}-before-upgrade`), 'nothing is older');
+  const tool = await createRuntime({ store, actors: [third], start: 'never', log });
+  t.true((await tool.send(third, 'a', { type: 'TOGGLE' })).accepted);
+  await tool.stop();
+  // The start that follows goes on with the same upgrade.
+  await migrateStore(store, [third], { log, now: 0 });
+  const kept = openLmdbStore({ folder: `${folder}-before-upgrade` });
+  t.teardown(() => kept.close());
+  t.deepEqual(await kept.counters('actors/'), { 'actors/lamp/1/Off': 1, 'actors/lamp/1/On': 1 });
+});
+
 test('an upgrade keeps the store as it was, a refused downgrade names it, and the earlier program opens it', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
@@ -244,6 +272,7 @@ toolTest('the copy of a store that has a disk of its own is on that disk', async
   const root = await mkdtemp(join(tmpdir(), 'sealwright-upgrade-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const folder = join(root, 'volume');
+  smallDisk(t, folder, 16);
   let store = openLmdbStore({ folder });
   t.teardown(() => store.close());
   await runtimeOf(store, first).system.create({ kind: 'lamp', id: 'a' }, { watts: 5 });

@@ -75,6 +75,11 @@ test('a stopped actor is restarted only with a reason', async (t) => {
     status: 409,
     code: 'actor.not-stopped',
   });
+  const tooLong = `/api/actors/job/${'j'.repeat(450)}/restart`;
+  t.like(await (await call(tooLong, post({ reason: 'none has it' }))).json(), {
+    status: 404,
+    code: 'actor.not-found',
+  });
   const runtime = await (await call('/api/runtime')).json();
   t.like(runtime, { store: { engine: 'memory' }, shards: [{ shard: 0, thread: 'main' }] });
 });

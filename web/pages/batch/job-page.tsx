@@ -143,14 +143,15 @@ const COURSE = JOB_STATES.filter((state) => JOB_STATE[state].isUsual);
 /** The states that it was in, then those that would have followed, as far as it has not ended. */
 function Course({ job }: { job: JobWithHistory }) {
   const passed = job.history.filter(({ status }, at) => status !== job.history[at - 1]?.status);
-  const hasEnded = JOB_STATE[job.status].phase === 'ended';
-  const usual = passed.findLast(({ status }) => JOB_STATE[status].isUsual);
+  // An open page may be told of states that a newer service has.
+  const hasEnded = JOB_STATE[job.status]?.phase === 'ended';
+  const usual = passed.findLast(({ status }) => JOB_STATE[status]?.isUsual);
   const coming = hasEnded ? [] : COURSE.slice(usual === undefined ? 0 : COURSE.indexOf(usual.status) + 1);
   return (
     <ol class="course-of card" aria-label="States">
       {passed.map(({ id, status, timestamp }, at) => {
         const next = passed[at + 1];
-        const isBad = JOB_STATE[status].phase === 'ended' && !JOB_STATE[status].isUsual;
+        const isBad = JOB_STATE[status]?.phase === 'ended' && !JOB_STATE[status].isUsual;
         const isCurrent = next === undefined && !hasEnded;
         return (
           <li
