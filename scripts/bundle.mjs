@@ -249,15 +249,11 @@ export async function bundleTests({ groups, inTurn }, outdir, dist = 'dist') {
   });
 }
 
-/**
- * Those of the given tests that import one of the files (paths from the root), directly or not, the nearest first: name of the
- * test → imports on the shortest way, 0 for a file that is itself a test.
- */
-export async function importersOf(files, names) {
-  const entries = new Map(names.map((name) => [`test/${name}.test.ts`, name]));
+/** Returns who imports each file of the given tests and of what they import: path from the root → paths. */
+export async function importsOf(names) {
   const { metafile } = await build({
     ...SHARED,
-    entryPoints: [...entries.keys()],
+    entryPoints: names.map((name) => `test/${name}.test.ts`),
     outdir: 'dist',
     splitting: true,
     write: false,
@@ -268,17 +264,36 @@ export async function importersOf(files, names) {
   for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
     for (const { path } of imports) importers.set(path, [...(importers.get(path) ?? []), importer]);
   }
+  return importers;
+}
+
+/**
+ * Tests that import one of the files (paths from the root), directly or not, the nearest first, and of those equally near
+ * the ones in the folder of a file: name of the test → imports on the shortest way, 0 for a file that is itself a test.
+ */
+export function importersOf(files, importers) {
   const distances = new Map(files.map((file) => [file, 0]));
   // A map visits what is added to it meanwhile.
   for (const [file, distance] of distances)
     for (const importer of importers.get(file) ?? [])
       if (!distances.has(importer)) distances.set(importer, distance + 1);
-  return new Map(
-    [...distances].flatMap(([file, distance]) => {
-      const name = entries.get(file);
-      return name === undefined ? [] : [[name, distance]];
-    }),
-  );
+  const found = [...distances].flatMap(([file, distance]) => {
+    const [, name] = /^test\/(.*)\.test\.ts$/.exec(file) ?? [];
+    return name === undefined ? [] : [{ name, distance, common: inCommon(name, files) }];
+  });
+  found.sort((left, right) => left.distance - right.distance || right.common - left.common);
+  return new Map(found.map(({ name, distance }) => [name, distance]));
+}
+
+/** Length of the longest path of folders that a test shares with one of the files. */
+function inCommon(name, files) {
+  const folders = name.split('/');
+  const shared = files.map((file) => {
+    const parts = file.split('/');
+    const end = folders.findIndex((folder, at) => folder !== parts[at]);
+    return end === -1 ? folders.length : end;
+  });
+  return Math.max(...shared);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await Promise.all([bundleProgram(), bundlePages()]);

@@ -3,32 +3,27 @@
  *
  *   node scripts/mutants.mjs [--base <ref>] [--count 50] [--seed 1] [--list]
  *
- * Works in a copy of HEAD with hard links to the packages that are installed here. Each change is compiled (one that the compiler refuses is replaced by another) and
- * tried by `scripts/test-changed.mjs`, up to four minutes. Prints one line for each: `killed` or `survived`, file, line, and what was changed.
- * --list only prints the changes. Exit code 1: fewer than 80 % were killed; 2: nothing was tried.
+ * Works in a copy of HEAD with hard links to the packages that are installed here and with the pages of the build here; nothing in it is bundled, so that each
+ * thread loads the changed file. A changed file is compiled alone, without types, and tried by the four nearest test files in turn until one is red. Prints a
+ * line for each: `killed`, `survived` or `timed out`, file, line, what was changed, and the test.
+ * --list only prints the changes. Exit code 1: fewer than 80 % were noticed; 2: nothing was tried.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { transformSync } from 'esbuild';
+import { importersOf, importsOf } from './bundle.mjs';
+import { chosenTests } from './test-suites.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const LEAST_KILLED = 0.8;
-const LIMIT_MS = 240_000;
-const PRODUCT = [
-  'actors',
-  'commands',
-  'contracts',
-  'crypto',
-  'http',
-  'logging',
-  'machines',
-  'runtime',
-  'service',
-  'settings',
-  'web',
-];
+const LIMIT_MS = 120_000;
+const NEAREST = 4;
+const PRODUCT = 'actors commands contracts crypto http logging machines runtime service settings web'.split(
+  ' ',
+);
 
 /** Finds a decision in a line, and replaces it. */
 const CHANGES = [
@@ -103,21 +98,41 @@ function shuffled(list, seed) {
   return Array.from(list, () => left.splice(Math.floor(random.next().value * left.length), 1)[0]);
 }
 
-/** `killed`, `survived`, or undefined where the compiler refuses the change. */
-function tried(copy, { file, line, text, changed }) {
-  const path = join(copy, file);
-  const source = readFileSync(path, 'utf8');
-  const lines = source.split('\n');
+/** Returns the result and the title of a test that failed, or undefined where the changed text is no program. */
+function tried(copy, importers, { file, line, text, changed }) {
+  const path = join(copy, file.replace(/^((?:crypto|runtime)\/)?(.*)\.tsx?$/, '$1dist/$2.js'));
+  const lines = readFileSync(join(copy, file), 'utf8').split('\n');
   if (lines[line - 1] !== text) throw new Error(`${file}:${line} is not what git says.`);
   lines[line - 1] = changed;
-  const node = (...words) =>
-    spawnSync(process.execPath, words, { cwd: copy, timeout: LIMIT_MS, encoding: 'utf8' });
-  writeFileSync(path, lines.join('\n'));
+  const code = compiled(copy, file, lines.join('\n'));
+  if (code === undefined || !existsSync(path)) return undefined;
+  const unchanged = readFileSync(path);
+  writeFileSync(path, code);
   try {
-    if (node('scripts/build.mjs', '--only-compile').status !== 0) return undefined;
-    return node('scripts/test-changed.mjs', 'HEAD').status === 0 ? 'survived' : 'killed';
+    for (const name of [...importersOf([file], importers).keys()].slice(0, NEAREST)) {
+      const words = ['node_modules/ava/entrypoints/cli.mjs', '--fail-fast', `dist/test/${name}.test.js`];
+      const ended = spawnSync(process.execPath, words, { cwd: copy, timeout: LIMIT_MS, encoding: 'utf8' });
+      const [why = name] = /(?<=✘ \[fail\]: ).*/.exec(ended.stdout) ?? [];
+      if (ended.status !== 0) return [ended.status === null ? 'timed out' : 'killed', `${name}: ${why}`];
+    }
+    return ['survived', ''];
   } finally {
-    writeFileSync(path, source);
+    writeFileSync(path, unchanged);
+  }
+}
+
+/** As the compiler does it, with the names that imports have then; undefined where the text is no program. */
+function compiled(copy, file, text) {
+  const tsconfigRaw = readFileSync(join(copy, 'tsconfig.json'), 'utf8');
+  try {
+    const { code } = transformSync(text, {
+      loader: file.endsWith('x') ? 'tsx' : 'ts',
+      tsconfigRaw,
+      logLevel: 'silent',
+    });
+    return code.replaceAll(/((?:from|import) ?\(?"\.[^"]+\.)tsx?"/g, '$1js"');
+  } catch {
+    return undefined;
   }
 }
 
@@ -130,21 +145,29 @@ if (options.list) {
   process.exit(mutants.length === 0 ? 2 : 0);
 }
 const copy = mkdtempSync(join(tmpdir(), 'sealwright-mutants-'));
-const counts = { killed: 0, survived: 0 };
+const counts = { killed: 0, survived: 0, 'timed out': 0 };
+let total = 0;
 try {
   git('worktree', 'add', '--detach', '--force', copy, 'HEAD');
   execFileSync('cp', ['-al', join(ROOT, 'node_modules'), join(copy, 'node_modules')]);
+  for (const built of ['dist', 'crypto/dist', 'runtime/dist'])
+    execFileSync('cp', ['-a', join(ROOT, built), join(copy, built)]);
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', '--force', '--noCheck'], {
+    cwd: copy,
+  });
+  const importers = await importsOf(chosenTests({}));
   for (const one of mutants) {
-    if (counts.killed + counts.survived === wanted) break;
-    const result = tried(copy, one);
+    if (total === wanted) break;
+    const [result, by] = tried(copy, importers, one) ?? [];
     if (result === undefined) continue;
     counts[result] += 1;
-    console.log(`${result} ${described(one)}`);
+    total += 1;
+    console.log(`${result} ${described(one)}\n    ${by}`);
   }
 } finally {
   git('worktree', 'remove', '--force', copy);
   rmSync(copy, { recursive: true, force: true });
 }
-const total = counts.killed + counts.survived;
-console.log(`${counts.killed} of ${total} killed`);
-process.exitCode = total === 0 ? 2 : counts.killed / total < LEAST_KILLED ? 1 : 0;
+const noticed = counts.killed + counts['timed out'];
+console.log(`${noticed} of ${total} noticed (${counts['timed out']} timed out)`);
+process.exitCode = total === 0 ? 2 : noticed / total < LEAST_KILLED ? 1 : 0;

@@ -7,7 +7,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { importersOf } from './bundle.mjs';
+import { importersOf, importsOf } from './bundle.mjs';
 import { chosenTests } from './test-suites.mjs';
 
 /** Test files that take about a minute on two cores. */
@@ -20,12 +20,10 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ].filter((file) => existsSync(file));
 const all = chosenTests(process.env);
-const distances = await importersOf(changed, chosenTests({ SEALWRIGHT_TESTS: 'all' }));
+const distances = importersOf(changed, await importsOf(chosenTests({ SEALWRIGHT_TESTS: 'all' })));
 const isChanged = (name) => distances.get(name) === 0;
-// A long test runs when it is changed itself. Of those equally near, the tests of the folder of a changed file say most.
-const affected = [...distances.keys()]
-  .filter((name) => isChanged(name) || all.includes(name))
-  .toSorted((a, b) => distances.get(a) - distances.get(b) || inCommon(b) - inCommon(a));
+// A long test runs when it is changed itself.
+const affected = [...distances.keys()].filter((name) => isChanged(name) || all.includes(name));
 const near = affected.slice(0, Math.max(NEAR, affected.filter(isChanged).length));
 const others = changed.some((file) => !/\.tsx?$/.test(file));
 const tests = [
@@ -33,17 +31,6 @@ const tests = [
   ...all.filter((name) => others && name.startsWith('project/') && !near.includes(name)),
 ];
 const farther = affected.length - near.length;
-/** Length of the longest path of folders that a test shares with a changed file. */
-function inCommon(name) {
-  const folders = name.split('/');
-  const shared = changed.map((file) => {
-    const parts = file.split('/');
-    const end = folders.findIndex((folder, at) => folder !== parts[at]);
-    return end === -1 ? folders.length : end;
-  });
-  return Math.max(...shared);
-}
-
 console.log(
   `${changed.length} changed files, ${tests.length} test files${farther > 0 ? `; npm test runs ${farther} more that import them from farther away` : ''}`,
 );
