@@ -15,7 +15,6 @@ const LONG = [
   'crypto/**/*large*',
   'crypto/pades/corpus/*',
   'crypto/pades/{hostile*,structures*}',
-  'crypto/x509/path-matrix*',
   'crypto/xml/{canonical-methods,reader}*',
   'crypto/cades/hostile-additions*',
   'crypto/pades/validation/object-exchange*',

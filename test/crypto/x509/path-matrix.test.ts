@@ -223,6 +223,7 @@ const CASES: readonly Case[] = [
   ...constraintCases('IP address', [
     [ip(10, 0, 0, 0, 255, 0, 0, 0), ip(10, 1, 2, 3), true],
     [ip(10, 0, 0, 0, 255, 0, 0, 0), ip(11, 1, 2, 3), false],
+    [ip(10, 0, 0, 0, 255, 0, 0, 0), ip(10, ...Buffer.alloc(15)), false],
   ]),
   {
     title: 'an e-mail address in the subject that is not permitted',
