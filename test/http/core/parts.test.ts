@@ -12,6 +12,7 @@ import {
   storedProperties,
 } from '../../../contracts/portal/document-properties.ts';
 import { cleanFileName } from '../../../http/batch/upload-form.ts';
+import { csvReply } from '../../../http/core/csv-reply.ts';
 import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
 import { problemBody, problemFrom } from '../../../http/core/problem.ts';
 import { writeHead } from '../../../http/core/reply.ts';
@@ -320,4 +321,22 @@ test('a document stores each property that its request gives, and replies show e
     t.deepEqual(Object.keys(shown), Object.keys(replyProperties));
     t.like(shown, { externalId: null, requireReading: false, type: null });
   }
+});
+
+test('a CSV reply has a line of names and those of every page, and rejects with what the first page throws', async (t) => {
+  const table = { columns: ['number', 'text'], cellsOf: (n: number) => [String(n), `=${n}, "x"`] };
+  async function* pages() {
+    yield [1, 2];
+    yield [3];
+  }
+  const { chunks } = await csvReply('numbers.csv', pages(), table);
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  const line = (n: number) => `"${n}","'=${n}, ""x"""\r\n`;
+  t.is(text, `\ufeff"number","text"\r\n${line(1)}${line(2)}${line(3)}`);
+  async function* broken(): AsyncGenerator<number[]> {
+    if (text !== '') throw new Error('no page');
+    yield [1];
+  }
+  await t.throwsAsync(csvReply('numbers.csv', broken(), table), { message: 'no page' });
 });
