@@ -33,6 +33,29 @@ function writePfx(path: string, { certificate, key }: TestSigner): void {
   ]);
 }
 
+test('a profile that cannot sign is degraded while another one can, else unhealthy', async (t) => {
+  const profileOf = (name: string, validTo: number): Profile => ({
+    method: 'Local',
+    verify: true,
+    encrypt: false,
+    name: name as ProfileName,
+    format: undefined,
+    signer: pki().signer('p-256'),
+    anchors: [],
+    validTo,
+    certificate: `CN=${name}`,
+  });
+  const clock = { now: () => DAY };
+  const statuses = async (...profiles: Profile[]) =>
+    (await profilesProbe(new Profiles(profiles), clock)()).map(({ name, status }) => [name, status]);
+  const old = profileOf('old', DAY - 1);
+  t.deepEqual(await statuses(old, profileOf('new', 2 * DAY)), [
+    ['profile:old', 'Degraded'],
+    ['profile:new', 'Healthy'],
+  ]);
+  t.deepEqual(await statuses(old), [['profile:old', 'Unhealthy']]);
+});
+
 test('readiness says of each changed key file whether the next start could load it', async (t) => {
   const folder = folderFor(t);
   const at = (name: string) => join(folder, name);
