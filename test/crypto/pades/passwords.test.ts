@@ -74,7 +74,7 @@ test('a file with a password is signed at level LTA, renewed and validated with 
   const report = await validateFile({
     format: 'Pades',
     path: renewed,
-    at: NOW + 60_000,
+    at: Date.now() + 60_000,
     trust,
     password: USER,
   });
