@@ -13,7 +13,7 @@ import { brandingOf } from './branding/branding.ts';
 import { FOLDER } from './folders/folders.ts';
 import type { Mailer } from './mail/mail-port.ts';
 import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
-import { createMailHandler, Mails, reportMailHandler } from './mail/mails.ts';
+import { Mails, notifyHandler, reportMailHandler } from './mail/mails.ts';
 import type { MessageGateway } from './mail/message-gateway.ts';
 import { MailTrouble, sendMailHandler, testMailSender } from './mail/send-mail.ts';
 import { ORGANIZATION } from './tenants/organizations.ts';
@@ -86,7 +86,7 @@ export function createOutgoing(
   const mailTrouble = new MailTrouble(runtime.clock);
   return {
     handlers: [
-      createMailHandler,
+      notifyHandler,
       sendMailHandler({
         actors,
         mailer,

@@ -358,8 +358,8 @@ const shapes = new WeakMap<AnyStateMachine, object>();
 /**
  * Assignments copy a context with `Object.assign`, as XState does. V8 makes a slow dictionary of an object that grows this way beyond a
  * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
- * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 and
- * 22.23 with xstate 5.33.3.
+ * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 and 22.23 with
+ * xstate 5.33.3.
  */
 function keepShape(machine: AnyStateMachine, context: Json): void {
   if (typeof context === 'object' && !shapes.has(machine)) shapes.set(machine, { ...context });

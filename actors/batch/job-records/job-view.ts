@@ -7,19 +7,16 @@ import type { JobId, Millis } from '../../../machines/ids.ts';
 import type { JobActor } from './job-index.ts';
 
 /** Encoders of replies and webhooks leave out what they do not show. */
-function jobMembers({ id, state, context }: JobActor) {
+export function jobView({ id, state, context }: JobActor): JobView {
   return { ...context, id: id as JobId, status: state as JobState };
-}
-
-export function jobView(actor: JobActor): JobView {
-  return jobMembers(actor);
 }
 
 export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): JobDetail {
   const context = actor.context;
   const published = context.output ?? context.signed;
   return {
-    ...jobMembers(actor),
+    ...context,
+    ...jobView(actor),
     inputSha256: context.input?.sha256 ?? null,
     outputSha256: context.outputFileName === null ? null : (published?.sha256 ?? null),
     warnings: [...(context.warnings ?? [])],

@@ -3,15 +3,16 @@
  *
  * Source: docs/portal-values.md §12.
  */
+
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
+import type { ListedStatus } from '../../../contracts/portal/words.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { foldCase, foldText } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentRow,
   foldedKey,
-  type ListStatus,
   NO_FOLDER,
   type ParticipantRow,
   type PersonRow,
@@ -36,7 +37,7 @@ export interface DocumentQuery extends DocumentFilter {
   readonly offset: number;
   readonly newestFirst: boolean;
   /** Only these; with `status`, those of both. */
-  readonly statuses?: readonly ListStatus[];
+  readonly statuses?: readonly ListedStatus[];
   /** Order numbers of the only ones. */
   readonly only?: ReadonlySet<number>;
   /** Order numbers of those that are left out, which are pending and not deleted. */
@@ -80,12 +81,12 @@ export function orderBounds({
 
 type StatusQuery = Pick<DocumentQuery, 'status' | 'statuses'>;
 
-export function statusesOf({ status, statuses }: StatusQuery): readonly ListStatus[] | undefined {
+export function statusesOf({ status, statuses }: StatusQuery): readonly ListedStatus[] | undefined {
   const wanted = statusesNamed(status);
   return wanted === undefined ? statuses : wanted.filter((one) => statuses?.includes(one) ?? true);
 }
 
-function statusesNamed(status: DocumentQuery['status']): readonly ListStatus[] | undefined {
+function statusesNamed(status: DocumentQuery['status']): readonly ListedStatus[] | undefined {
   if (status === 'PendingOrRefused') return ['Pending', 'Refused'];
   if (status === 'CanceledOrExpired') return ['Canceled', 'Expired'];
   return status === undefined ? undefined : [status];

@@ -54,9 +54,6 @@ const STUCK_DOCUMENT_COUNTER = 'documents-stuck';
 /** A document as its definition sees it. */
 export type DocumentActor = ActorView<DocumentContext>;
 
-/** A status as lists tell them apart: final processing counts as Pending. */
-export type ListStatus = ListedStatus;
-
 /** Name, identifier, e-mail, phone. */
 export type PersonRow = readonly [string | null, string | null, string | null, string | null];
 
@@ -65,7 +62,7 @@ export interface DocumentRow {
   readonly name: string;
   readonly key: string;
   readonly creator: string;
-  readonly status: ListStatus;
+  readonly status: ListedStatus;
   readonly folder: string | null;
   readonly type: string | null;
   /** The caller's own id; absent = none. */
@@ -148,7 +145,7 @@ function boundedKey(text: string): string {
         .replace(/[^ -~]/g, '?');
 }
 
-function listStatus(status: DocumentStatus): ListStatus {
+function listStatus(status: DocumentStatus): ListedStatus {
   return status === 'FlowConcluded' ? 'Pending' : status;
 }
 

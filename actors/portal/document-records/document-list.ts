@@ -11,7 +11,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
-import { LISTED_STATUSES } from '../../../contracts/portal/words.ts';
+import { LISTED_STATUSES, type ListedStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -36,7 +36,6 @@ import {
   documentRowOf,
   EXPIRING_VIEW,
   externalIdKey,
-  type ListStatus,
   participantKey,
 } from './document-index.ts';
 
@@ -371,7 +370,7 @@ async function countedIn(
   store: Pick<ActorStore, 'counters'>,
   organization: OrganizationId,
   folders: readonly string[],
-  statuses: readonly ListStatus[] | undefined,
+  statuses: readonly ListedStatus[] | undefined,
 ): Promise<number> {
   const counts = await Promise.all(
     folders.map((one) => counted(store, `documents-in/${organization}/${one}`, statuses)),
@@ -383,13 +382,13 @@ async function countedIn(
 export async function countDocuments(
   store: Pick<ActorStore, 'counters'>,
   organization: OrganizationId,
-  statuses: readonly ListStatus[] | undefined,
+  statuses: readonly ListedStatus[] | undefined,
   exceptFolders: readonly string[] = [],
 ): Promise<number> {
   const all = await counted(store, `documents/${organization}`, statuses);
   if (exceptFolders.length > FEW_FOLDERS) {
     const counters = await store.counters(`documents-in/${organization}/`);
-    const of = (folder: string, status: ListStatus) =>
+    const of = (folder: string, status: ListedStatus) =>
       counters[`documents-in/${organization}/${folder}/${status}`] ?? 0;
     return exceptFolders.reduce(
       (sum, folder) => (statuses ?? LISTED_STATUSES).reduce((left, status) => left - of(folder, status), sum),
@@ -405,7 +404,7 @@ export async function countDocuments(
 async function counted(
   store: Pick<ActorStore, 'counters'>,
   name: string,
-  statuses: readonly ListStatus[] = LISTED_STATUSES,
+  statuses: readonly ListedStatus[] = LISTED_STATUSES,
 ): Promise<number> {
   const counters = await store.counters(`${name}/`);
   return statuses.reduce((sum, status) => sum + (counters[`${name}/${status}`] ?? 0), 0);

@@ -1,6 +1,7 @@
 /**
  * Documents as senders list them: whom each waits for, how far it is, until when; and how many there are of each kind.
  */
+
 import {
   type ActorStore,
   type Clock,
@@ -10,6 +11,7 @@ import {
   type Step,
 } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
+import type { ListedStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, FolderId, OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
@@ -18,12 +20,7 @@ import { Changes } from '../../shared/changes.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentColumns } from '../document-records/document-columns.ts';
 import type { DocumentQuery } from '../document-records/document-filter.ts';
-import {
-  DOCUMENT,
-  type DocumentActor,
-  type ListStatus,
-  statusOf,
-} from '../document-records/document-index.ts';
+import { DOCUMENT, type DocumentActor, statusOf } from '../document-records/document-index.ts';
 import {
   countDocuments,
   expiringDocuments,
@@ -106,7 +103,7 @@ export class SenderOverview {
     const { store, clock } = this.runtime;
     const { id: organization } = tenant.organization;
     const visible = filterFor(tenant);
-    const of = (...statuses: readonly ListStatus[]) =>
+    const of = (...statuses: readonly ListedStatus[]) =>
       countDocuments(store, organization, statuses, visible.exceptFolders);
     const { mine, alone } = await this.#waitingFor(tenant, email);
     const soon = await expiringDocuments(store, organization, {

@@ -80,7 +80,7 @@ function actionOf(about: MailContent['about'], isDelivered: boolean, isMessage: 
  * Creates one mail actor per notice of a document; each is sent and retried on its own. Needs no step, since a repetition does no harm: each mail has an id of its own. Waits until the step is durable: a
  * power cut must not undo a step that a mail reports.
  */
-export const createMailHandler = notify.handledBy({
+export const notifyHandler = notify.handledBy({
   async run({ notices }, { key, runtime, clock }) {
     const at = clock.now();
     await Promise.all(

@@ -13,7 +13,7 @@ import {
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import type { Mailer } from '../../../../actors/portal/mail/mail-port.ts';
-import { createMailHandler, MAIL, Mails, reportMailHandler } from '../../../../actors/portal/mail/mails.ts';
+import { MAIL, Mails, notifyHandler, reportMailHandler } from '../../../../actors/portal/mail/mails.ts';
 import type { MessageGateway } from '../../../../actors/portal/mail/message-gateway.ts';
 import { type MailProfile, MailTrouble, sendMailHandler } from '../../../../actors/portal/mail/send-mail.ts';
 import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
@@ -75,7 +75,7 @@ export async function startMailSystem(t: ExecutionContext, options: MailSystemOp
     deadLetters: false,
     effects: { atOnce: options.effectsInFlight ?? 64 },
     handlers: withoutTimeLimits([
-      createMailHandler,
+      notifyHandler,
       reportMailHandler,
       sendMailHandler({
         actors,
