@@ -5,9 +5,9 @@
  * Source: docs/configuration.md; docs/batch-values.md §5.
  */
 import { checkTogether } from './settings/checks.ts';
+import type { Fault, Warning } from './settings/findings.ts';
 import { readTable } from './settings/keys.ts';
 import { Reading, type Resolved } from './settings/reading.ts';
-import type { Fault, Warning } from './settings/report.ts';
 import {
   collectEntries,
   type Environment,
@@ -18,12 +18,12 @@ import { KEYS, readNames, type Settings } from './settings/table.ts';
 import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
 
 export { inputOverlaps } from './settings/checks.ts';
+export { type Fault, faultLine, type Warning, warningLine } from './settings/findings.ts';
 export type { ProviderSettings } from './settings/identity-table.ts';
 export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export { placeOfInput, prefixOf } from './settings/objects-table.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
-export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
 export { digestIn, sealLevel, sealProfileSettings } from './settings/signing-checks.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type Environment, type EnvironmentName, isSettingArgument } from './settings/sources.ts';
@@ -85,11 +85,12 @@ function counts(key: string, encrypted: boolean): boolean {
 /** Variables with default names count as configured. */
 function secretsOf(
   { encryption, signing }: Pick<Settings, 'encryption' | 'signing'>,
-  { secrets }: Reading,
+  reading: Reading,
 ): readonly string[] {
   const certificates = [signing.certificate, ...signing.profiles.map(({ certificate }) => certificate)];
   const variables = [encryption.passwordEnvVar, ...certificates.map(({ pkcs11 }) => pkcs11.pinEnvVar)];
-  return [...new Set([...secrets, ...variables.map(({ value }) => value).filter((value) => value !== '')])];
+  for (const { variable, value } of variables) reading.keep(variable, value);
+  return [...reading.secrets];
 }
 
 /** True for a key without sections, which is an environment variable's name. */

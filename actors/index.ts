@@ -7,30 +7,34 @@ export type { Batch } from './batch/batch.ts';
 export type { BatchOptions } from './batch/batch-options.ts';
 export type { FolderOptions } from './batch/folders/folders.ts';
 export { licenseCheck } from './batch/health-probes.ts';
+export type { UploadKey } from './batch/job-records/upload-idempotency.ts';
 export type { BulkQuery } from './batch/jobs/bulk-jobs.ts';
 export type { JobFilter } from './batch/jobs/job-columns.ts';
 export { exportJobs } from './batch/jobs/job-list.ts';
-export type { UploadKey } from './batch/jobs/upload-keys.ts';
 export type { BatchObserver, Stage } from './batch/observer.ts';
 export type { OperationRequest } from './batch/operations.ts';
 export type { HealthCheck } from './batch/pipeline/health.ts';
 export { createRemotePortal } from './batch/remote/remote-portal.ts';
 export { createHistory, type History } from './history/history.ts';
-export { createMailFolder } from './portal/mail/mail-folder.ts';
-export type { Mailer } from './portal/mail/mail-port.ts';
-export { createSmtpMailer, verifyRelay } from './portal/mail/smtp.ts';
+export { administrationOf } from './portal/accounts/administration.ts';
+export { createMailFolder } from './portal/mails/mail-folder.ts';
+export type { Mailer } from './portal/mails/mail-port.ts';
+export { createSmtpMailer, verifyRelay } from './portal/mails/smtp.ts';
 export type { PortalOptions } from './portal/portal-options.ts';
-export { administrationOf } from './portal/tenants/administration.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
+export { sampleContract } from './portal/uploads/sample-contract.ts';
 export { Services } from './services.ts';
 export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
-export { createAuthorityTransport } from './shared/authority-transport.ts';
-export { evidenceOver } from './shared/certificate-checks.ts';
-export { ACTOR_FAULTS } from './shared/faults.ts';
+export { ACTOR_FAULTS } from './shared/failures/batch-fault-points.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
+export { type StorageLayout, storageLayout } from './shared/files/storage-layout.ts';
+export { isAtService, type ServiceSigner } from './shared/key-services/key-service.ts';
+export { checkServiceSigner, openServiceSigner } from './shared/key-services/service-signer.ts';
 export { InputBuckets } from './shared/objects/input-buckets.ts';
 export type { ObjectStore } from './shared/objects/object-store.ts';
 export { openS3 } from './shared/objects/s3-objects.ts';
+export { createAuthorityTransport } from './shared/signing/authority-transport.ts';
+export { evidenceOver } from './shared/signing/certificate-checks.ts';
 export {
   type AppearanceChoice,
   type CertificateProblem,
@@ -40,6 +44,5 @@ export {
   type Profile,
   type RemoteProfile,
   type SigningChoices,
-} from './shared/profiles.ts';
-export { type StorageLayout, storageLayout } from './shared/storage-layout.ts';
-export { NO_TRUST, type TrustOptions } from './shared/trust.ts';
+} from './shared/signing/profiles.ts';
+export { NO_TRUST, type TrustOptions } from './shared/signing/trust-options.ts';

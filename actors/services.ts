@@ -15,9 +15,9 @@ import { type Portal, planPortal } from './portal/portal.ts';
 import type { PortalOptions } from './portal/portal-options.ts';
 import { portalDefinitions } from './portal/registry.ts';
 import { ACTOR_KINDS, RESTING_STATES } from './shard-module.ts';
+import { Singletons } from './shared/coordination/singletons.ts';
 import { createStorageFolders } from './shared/files/storage-folders.ts';
-import { Singletons } from './shared/singletons.ts';
-import { nodeFolderName } from './shared/storage-layout.ts';
+import { nodeFolderName } from './shared/files/storage-layout.ts';
 
 export interface ServicesOptions {
   readonly batch: BatchOptions;
@@ -169,10 +169,11 @@ export class Services {
 
 function createPool({ batch, portal }: ServicesOptions, given: ServicesBase): SigningPool {
   const { store, clock, log, faultsText } = given;
-  const { layout, threads, maxConcurrency, taskTimeout } = batch;
+  const { layout, threads, eagerThreads, maxConcurrency, taskTimeout } = batch;
   return new SigningPool({
     // Without a portal, jobs in flight are the only tasks.
     threads: portal === undefined ? Math.min(threads, maxConcurrency) : threads,
+    eagerThreads,
     clock,
     log,
     ...(taskTimeout !== undefined && { deadlineMs: taskTimeout }),

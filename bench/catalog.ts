@@ -16,6 +16,7 @@ export const CATALOG = {
   costs: { profile: 'runtime', load: () => import('./costs.ts') },
   step: { profile: 'runtime', load: () => import('./step.ts') },
   postgres: { profile: 'runtime', store: 'postgres', load: () => import('./postgres.ts') },
+  lists: { profile: 'runtime', load: () => import('./lists.ts') },
   shards: { profile: 'runtime', load: () => import('./shards.ts') },
   inspection: { profile: 'runtime', load: () => import('./inspection.ts') },
   'live-pages': { profile: 'http', load: () => import('./live-pages.ts') },

@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SignFileRequest } from '#crypto/core/types.js';
-import { signFile } from '#crypto/files/sign.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { signFile } from '#crypto/files/sign-file.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { deserializeSigner, type SerializedSigner } from '#crypto/keys/transfer.js';
 
 export interface LargeJob {

@@ -45,7 +45,7 @@ export const bench: Bench = {
   run,
 };
 
-interface Seen {
+interface LoadRecord {
   /** Wall-clock milliseconds at which the counted requests began and ended. */
   readonly window: { readonly from: number; readonly until: number };
   /** Requests without a free connection, because all wait for responses. */
@@ -86,7 +86,7 @@ async function overload(
   const pace = quick ? 'quick' : 'usual';
   const counted = seconds * FLOOD[pace];
   const { name } = flood;
-  const byService = async ({ window }: Seen) => {
+  const byService = async ({ window }: LoadRecord) => {
     await context.clock.sleep(LOG_DELAY_MS);
     return (await serviceTimes(logs, { route: flood.route, status: flood.status, ...window })).latency();
   };
@@ -203,9 +203,9 @@ async function offer(
     seconds,
     warmUp,
   }: { readonly perSecond: number; readonly seconds: number; readonly warmUp: number },
-): Promise<Seen> {
+): Promise<LoadRecord> {
   const window = { from: clock.now() + warmUp * 1000, until: 0 };
-  const seen: Seen = {
+  const seen: LoadRecord = {
     window,
     unsent: 0,
     rush: 0,

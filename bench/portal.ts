@@ -10,7 +10,7 @@ import { stateMove } from '#runtime/step/derive.js';
 import { storageLayout } from '../actors/index.ts';
 import { DOCUMENT } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';
-import type { DocumentContext } from '../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../machines/portal/documents/document-context.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { opensslSpeed } from './frame/limits.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '@sealwright/runtime';
 import { Progress, type Screen } from '../logging/progress.ts';
 import { type BenchName, CATALOG } from './catalog.ts';
 import type { BenchMessage, BenchSettings, Failure, Figure, Limit, Order, Spent } from './frame/bench.ts';
-import { type BenchReport, judged } from './frame/report.ts';
+import { type BenchReport, judged } from './frame/bench-report.ts';
 
 /** Runs benchmarks. Never rejects: a failure is part of the report. */
 export function runBench(

@@ -110,8 +110,14 @@ export function profileSummaries({ signing, encryption }: Settings): readonly Pr
   });
 }
 
-function sourceText({ source, pfx, pem, pkcs11 }: CertificateSettings): string {
-  const path = { Pfx: pfx.path, Pem: pem.certificatePath, Pkcs11: pkcs11.modulePath }[source];
+function sourceText({ source, pfx, pem, pkcs11, keyService: { key } }: CertificateSettings): string {
+  const path = {
+    Pfx: pfx.path,
+    Pem: pem.certificatePath,
+    Pkcs11: pkcs11.modulePath,
+    Vault: key,
+    AwsKms: key,
+  }[source];
   return path === undefined ? 'Development' : `${source} ${path}`;
 }
 

@@ -17,8 +17,8 @@ import {
   storageLayout,
 } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
-import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
-import { accessOf, type UserRole } from '../machines/portal/portal-user.ts';
+import { SYSTEM_ORGANIZATION } from '../machines/portal/accounts/organization.ts';
+import { accessOf, type UserRole } from '../machines/portal/accounts/portal-user.ts';
 import { historyAnchor } from '../service/history-anchor.ts';
 import {
   keepHistoryKey,

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Log } from '@sealwright/runtime';
 import { type Clock, describeFailure, systemIds } from '@sealwright/runtime/core';
-import { storageLayout } from '../actors/shared/storage-layout.ts';
+import { storageLayout } from '../actors/shared/files/storage-layout.ts';
 import type { Logging } from '../logging.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
 import { validateFile } from '@sealwright/signatures';
-import { FIRST_APPLICATION } from '../actors/index.ts';
+import { FIRST_APPLICATION, sampleContract } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';
@@ -24,7 +24,7 @@ const POLL_INTERVAL_MS = 100;
 /** Name of the signed file below `Storage:Root`. */
 const SIGNED_FILE = 'sample-contract-signed.pdf';
 
-interface ShownDocument {
+interface DocumentStatus {
   readonly key: string;
   readonly status: string;
 }
@@ -187,9 +187,9 @@ class PortalCalls {
     return emailCode;
   }
 
-  concluded(document: string): Promise<ShownDocument> {
+  concluded(document: string): Promise<DocumentStatus> {
     return this.#until('the signature', async () => {
-      const shown = await this.call<ShownDocument>('GET', `/api/documents/${document}`);
+      const shown = await this.call<DocumentStatus>('GET', `/api/documents/${document}`);
       return shown.status === 'Concluded' ? shown : undefined;
     });
   }
@@ -243,39 +243,4 @@ async function answerOf<Answer>(path: string, answer: Response): Promise<Answer>
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 500)}`);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
-}
-
-/** Text of the page: font size and line. ASCII without parentheses and backslashes, so that it needs no escapes. */
-const LINES: readonly (readonly [size: number, text: string])[] = [
-  [22, 'Sample contract'],
-  [12, 'This contract was made by "sealwright try". It binds nobody.'],
-  [12, '1. The signer has seen how a document is signed here.'],
-  [12, '2. The signature below covers each byte of this file.'],
-  [12, '3. A change of the file makes the signature invalid.'],
-];
-const TOP = 760;
-const LINE_HEIGHT = 30;
-
-/** A contract of one A4 page. Source: ISO 32000-1 §7.5. */
-function sampleContract(): Buffer {
-  const text = LINES.map(([size, line], index) => {
-    return `BT /F1 ${size} Tf 60 ${TOP - index * LINE_HEIGHT} Td (${line}) Tj ET`;
-  }).join('\n');
-  const objects = [
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>',
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-    `<< /Length ${text.length} >>\nstream\n${text}\nendstream`,
-  ];
-  let file = '%PDF-1.7\n';
-  const offsets = objects.map((body, index) => {
-    const offset = file.length;
-    file += `${index + 1} 0 obj\n${body}\nendobj\n`;
-    return offset;
-  });
-  const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
-  const size = objects.length + 1;
-  file += `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
-  return Buffer.from(file, 'latin1');
 }

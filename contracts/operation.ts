@@ -69,7 +69,7 @@ export interface Declaration<Code extends string> {
 }
 
 /** Type of a part of a request; undefined where the operation has none. */
-export type Part<Given, Name extends string> = Given extends {
+export type Part<Declared, Name extends string> = Declared extends {
   readonly [name in Name]: infer Schema extends z.ZodType;
 }
   ? z.output<Schema>
@@ -78,10 +78,10 @@ export type Part<Given, Name extends string> = Given extends {
 /** Values as handlers and services see them; nothing changes them. */
 export type Value<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
-type DeepReadonly<Given> = Given extends (infer Item)[]
+type DeepReadonly<Declared> = Declared extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]
-  : Given extends Uint8Array | string
-    ? Given
-    : Given extends object
-      ? { readonly [Member in keyof Given]: DeepReadonly<Given[Member]> }
-      : Given;
+  : Declared extends Uint8Array | string
+    ? Declared
+    : Declared extends object
+      ? { readonly [Member in keyof Declared]: DeepReadonly<Declared[Member]> }
+      : Declared;

@@ -70,7 +70,24 @@ export function isoTime(at: Millis): string {
   return new Date(at).toISOString();
 }
 
-/** `yyyy-MM-dd` in UTC. */
-export function isoDay(at: Millis | null): string | null {
-  return at === null ? null : isoTime(at).slice(0, 10);
+/** West of it, a difference from UTC is more likely one to the east: +13:59, not -10:01. */
+const WESTERNMOST = 600;
+
+/**
+ * The day that ends at `end`, as its midnight in UTC, and the zone in which it does: requests may name the zone of the
+ * last day, and an instant alone would be shown as the day after. UTC for other instants.
+ */
+export function dayEndingAt(end: Millis): { readonly day: Millis; readonly zone: string } {
+  const minutes = ((end + 1) % DAY_MS) / 60_000;
+  if (!Number.isInteger(minutes) || minutes === 0) return { day: end - (end % DAY_MS), zone: 'UTC' };
+  const offset = minutes <= WESTERNMOST ? -minutes : DAY_MS / 60_000 - minutes;
+  const hours = Math.trunc(Math.abs(offset) / 60);
+  const rest = Math.abs(offset) % 60;
+  const zone = `UTC${offset < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
+  return { day: end + 1 + offset * 60_000 - DAY_MS, zone };
+}
+
+/** `yyyy-MM-dd` of the day that ends then. */
+export function isoDayEndingAt(end: Millis | null): string | null {
+  return end === null ? null : isoTime(dayEndingAt(end).day).slice(0, 10);
 }

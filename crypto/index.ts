@@ -24,11 +24,14 @@ export {
   type PageContent,
   type PagePlace,
   type RemoteSigner,
+  type SignAtLevelRequest,
+  type SignatureAlgorithm,
   type SignatureFormat,
   type SignatureLevel,
   type SignaturePolicy,
   type SignedFile,
   type Signer,
+  type SignerIdentity,
   type SignFileRequest,
   type SigningWarning,
   type ToBeSigned,
@@ -67,7 +70,7 @@ export {
   signFileAtLevel,
   trySigning,
   verifyFile,
-} from './files/sign.ts';
+} from './files/sign-file.ts';
 export {
   type ExtendOptions,
   type Signatures,
@@ -76,10 +79,10 @@ export {
   signatures,
   type Verdict,
 } from './files/signatures.ts';
-export { type ValidateFileRequest, validateFile } from './files/validate.ts';
+export { type ValidateFileRequest, validateFile } from './files/validate-file.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
-export type { LoadedSigner } from './keys/loaded-signer.ts';
-export { certificateOfState, externalSigner } from './keys/stored-signer.ts';
+export { identityOf, type LoadedIdentity, type LoadedSigner } from './keys/loaded-signer.ts';
+export { certificateOfState, checkedSignatureValue, externalSigner } from './keys/stored-signer.ts';
 export {
   deserializeSigner,
   type LocalSigner,
@@ -91,7 +94,7 @@ export { countPdfSignatures } from './pades/fields/signatures.ts';
 export { signPadesSeries } from './pades/levels.ts';
 export { letterWarnings } from './pades/signing-warnings.ts';
 export { countPdfPages } from './pdf/document/page.ts';
-export { isShowable } from './pdf/fonts/shown-text.ts';
+export { isShowable } from './pdf/fonts/shaped-text.ts';
 export { jpegOrientation } from './pdf/graphics/jpeg.ts';
 export { type ComposeRequest, composePdf, type DrawnPage } from './pdf/pages/compose.ts';
 export {

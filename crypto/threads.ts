@@ -18,7 +18,7 @@ import {
   type VerifyFileRequest,
 } from './core/types.ts';
 import type { ValidationReport } from './core/validation-report.ts';
-import type { ValidateFileRequest } from './files/validate.ts';
+import type { ValidateFileRequest } from './files/validate-file.ts';
 import { type LocalSigner, type SerializedSigner, serializeSigner } from './keys/transfer.ts';
 import type { Answer, Task, ThreadServices } from './threads/worker.ts';
 import type { TrustSettings } from './validation/trust.ts';

@@ -13,6 +13,6 @@ export { createLoadGuard } from './core/load-guard.ts';
 export type { HttpSettings, ListenSettings } from './core/settings.ts';
 export { SignOn, type SignOnProvider } from './core/sign-on/sign-on.ts';
 export { loadUws, unavailableUws } from './core/transport/uws.ts';
-export type { UserProviders } from './portal/account/provider-pages.ts';
+export type { UserProviders } from './portal/accounts/provider-pages.ts';
 export { portalPageRoutes } from './portal/page-routes.ts';
 export { createPortalServer } from './portal/server.ts';

@@ -42,7 +42,7 @@ const DELIVERY_BACKOFF: Backoff = { firstMs: 15_000, maxMs: 3_600_000 };
 /** A receiver may ask to be left alone for longer, but no longer than this, milliseconds. */
 export const MAX_RETRY_AFTER = 24 * 3_600_000;
 /** Ended deliveries of one delivery queue on record; the oldest go first. */
-const MAX_DELIVERIES_KEPT = 200;
+const MAX_ENDED_DELIVERIES = 200;
 
 export interface Attempt {
   readonly at: Millis;
@@ -187,7 +187,7 @@ function attempted(
 }
 
 function withoutOldest(deliveries: readonly Delivery[]): readonly Delivery[] {
-  let surplus = deliveries.filter(({ status }) => status !== 'Pending').length - MAX_DELIVERIES_KEPT;
+  let surplus = deliveries.filter(({ status }) => status !== 'Pending').length - MAX_ENDED_DELIVERIES;
   return deliveries.filter(({ status }) => status === 'Pending' || surplus-- <= 0);
 }
 
@@ -248,11 +248,10 @@ type MachineOf<Machine, Context extends DeliveryQueueContext> =
       >
     : never;
 
-/** The transitions are the same for all kinds; only the options read what a kind adds to the context. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one machine, whose states belong side by side.
-function queueMachine(options: QueueOptions) {
-  const { id, retention } = options;
-  const machine = setup({
+/** Actions, guards and delays. Only the options read what a kind adds to the context. */
+function queueParts(options: QueueOptions) {
+  const { retention } = options;
+  return setup({
     types: {
       context: {} as DeliveryQueueContext,
       input: {} as DeliveryQueueInput,
@@ -299,18 +298,22 @@ function queueMachine(options: QueueOptions) {
       },
     },
   });
+}
 
-  const noteResend = {
-    type: 'note',
-    params: ({ event }: { event: DeliveryQueueMessage }) => ({
-      message: event.type === 'RESEND' ? `Sent again on request: ${event.ids.join(', ')}.` : '',
-      ...(event.type === 'RESEND' && event.by !== undefined && { data: { by: event.by } }),
-    }),
-  } as const;
-  const recordDelivery = { guard: 'bringsNew', actions: 'enqueue' } as const;
+const noteResend = {
+  type: 'note',
+  params: ({ event }: { event: DeliveryQueueMessage }) => ({
+    message: event.type === 'RESEND' ? `Sent again on request: ${event.ids.join(', ')}.` : '',
+    ...(event.type === 'RESEND' && event.by !== undefined && { data: { by: event.by } }),
+  }),
+} as const;
+const recordDelivery = { guard: 'bringsNew', actions: 'enqueue' } as const;
 
+/** The states and transitions, the same for all kinds. */
+function queueMachine(options: QueueOptions) {
+  const machine = queueParts(options);
   return machine.createMachine({
-    id,
+    id: options.id,
     context: ({ input: { deliveries, ...rest } }) => ({
       ...rest,
       deliveries: added([], deliveries),

@@ -15,4 +15,4 @@ export {
 export { HistoryPacker, type RestingStates } from './history/packer.ts';
 export { type HistoryProof, HistoryProofs, isProven } from './history/proof.ts';
 export { HistorySealer } from './history/sealer.ts';
-export { type HistoryReport, verifyHistory } from './history/verify.ts';
+export { type HistoryReport, verifyHistory } from './history/verify-history.ts';

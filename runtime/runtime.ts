@@ -181,7 +181,6 @@ export interface BuiltRuntime {
  * Builds the runtime. Throws `machine.unsupported`, `actor.kind-twice`, `actor.malformed`, `effect.reserved`,
  * `runtime.options`.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: puts the runtime together, in the order of its parts.
 export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const { store, clock, ids, log, handlers } = dependencies;
   const faults = dependencies.faults ?? new Faults();
@@ -200,24 +199,8 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   };
   const host = createHost(dependencies, { definitions, options, faults, committed });
   const journal = openCrashJournal(dependencies);
-  const letters =
-    dependencies.deadLetters &&
-    new DeadLetters({
-      store,
-      clock,
-      log,
-      deliver: (to, event, delivery) => host.deliver(to, event, delivery),
-      limits: dependencies.deadLetters,
-    });
-  const onUnaccepted = (receiver: ActorAddress, what: Unaccepted): void => {
-    try {
-      dependencies.onUnaccepted?.(receiver, what);
-    } catch (error) {
-      // The message is dropped all the same, not delivered again.
-      log.error('An observer of what actors do not accept threw.', describeFailure(error));
-    }
-    if (what !== 'deadline') letters?.noted();
-  };
+  const letters = createDeadLetters(dependencies, host);
+  const onUnaccepted = unacceptedObserver(dependencies, letters);
   const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
   const system = new CheckedSystem(host, timers, dependencies.tracing);
   const { calls = new ActorCalls() } = dependencies;
@@ -245,10 +228,6 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   );
   followNodes(dependencies, { definitions, host, outboxes, timers, committed, observed });
   calls.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
-  let isStarted = false;
-  let isStopping = false;
-  // One after the other: a second call must see what the first one has released, which runs already.
-  let releasing: Promise<unknown> = Promise.resolve();
   return {
     store,
     letters,
@@ -256,6 +235,68 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     actors: calls,
     system,
     watch,
+    ...lifeOf(dependencies, { host, journal, outboxes, timers, letters, watch }),
+    reports: () => host.reports(),
+    ...(host instanceof ShardedHost && { crashShard: (index: number) => host.crash(index) }),
+    stats: () => ({
+      awakeActors: host.awake,
+      effectsInFlight: outboxes.running,
+      shards: host.shardStatus(),
+    }),
+  };
+}
+
+function createDeadLetters(
+  { store, clock, log, deadLetters }: RuntimeDependencies,
+  host: ActorHost,
+): DeadLetters | undefined {
+  return (
+    deadLetters &&
+    new DeadLetters({
+      store,
+      clock,
+      log,
+      deliver: (to, event, delivery) => host.deliver(to, event, delivery),
+      limits: deadLetters,
+    })
+  );
+}
+
+/** Reports what actors do not accept to the observer and to the dead letters. */
+function unacceptedObserver(
+  { log, onUnaccepted }: RuntimeDependencies,
+  letters: DeadLetters | undefined,
+): (receiver: ActorAddress, what: Unaccepted) => void {
+  return (receiver, what) => {
+    try {
+      onUnaccepted?.(receiver, what);
+    } catch (error) {
+      // The message is dropped all the same, not delivered again.
+      log.error('An observer of what actors do not accept threw.', describeFailure(error));
+    }
+    if (what !== 'deadline') letters?.noted();
+  };
+}
+
+interface LifeDependencies {
+  readonly host: ActorHost;
+  readonly journal: CrashJournal | undefined;
+  readonly outboxes: Outboxes;
+  readonly timers: Timers;
+  readonly letters: DeadLetters | undefined;
+  readonly watch: Watch;
+}
+
+/** Start and end of the work, and the release of what a crash has set aside. */
+function lifeOf(
+  dependencies: RuntimeDependencies,
+  { host, journal, outboxes, timers, letters, watch }: LifeDependencies,
+): Pick<BuiltRuntime, 'start' | 'stop' | 'setAside' | 'runAgain'> {
+  let isStarted = false;
+  let isStopping = false;
+  // One after the other: a second call must see what the first one has released, which runs already.
+  let releasing: Promise<unknown> = Promise.resolve();
+  return {
     setAside: () => journal?.setAside ?? [],
     runAgain(address) {
       const released = releasing.then(() => releaseSetAside(dependencies, journal, address));
@@ -277,13 +318,6 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       await host.close();
       journal?.close();
     },
-    reports: () => host.reports(),
-    ...(host instanceof ShardedHost && { crashShard: (index: number) => host.crash(index) }),
-    stats: () => ({
-      awakeActors: host.awake,
-      effectsInFlight: outboxes.running,
-      shards: host.shardStatus(),
-    }),
   };
 }
 

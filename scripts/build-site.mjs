@@ -36,6 +36,7 @@ const sources = [
   'CONTRIBUTING.md',
   'CODE_OF_CONDUCT.md',
   'clients/README.md',
+  'clients/mcp/README.md',
   'clients/n8n/README.md',
   'web/README.md',
   'test/README.md',
@@ -56,6 +57,15 @@ const apis = [
   { target: 'api/batch.html', title: 'API of the batch service', document: batchDocument() },
   { target: 'api/portal.html', title: 'API of the portal', document: portalDocument() },
 ];
+/** Pages of docs/ that became parts of others; their old addresses lead there. */
+const MOVED = {
+  containers: 'how-to.html#put-files-and-signatures-into-one-container-asic',
+  extending: 'how-to.html#extend-signatures',
+  generation: 'templates.html#make-documents-from-a-text-with-placeholders',
+  'green-verdict': 'validation-report.html#what-a-green-verdict-means',
+  'pdf-passwords': 'how-to.html#sign-encrypted-pdfs',
+  scale: 'several-nodes.html#from-1-to-1000-nodes',
+};
 /** Files of the repository that pages lead to. */
 const copied = new Set();
 const pages = [
@@ -72,7 +82,10 @@ const index = pages.find(({ target }) => target === 'docs/README.html');
 rmSync(out, { recursive: true, force: true });
 for (const page of pages) write(page.target, layout(page));
 for (const file of copied) copy(file);
-for (const file of ['style.css', 'page.js']) cpSync(join(ROOT, 'scripts', 'site', file), join(out, file));
+for (const file of ['style.css', 'page.js', 'theme.js'])
+  cpSync(join(ROOT, 'scripts', 'site', file), join(out, file));
+cpSync(join(ROOT, 'web', 'styles', 'tokens.css'), join(out, 'tokens.css'));
+for (const [from, to] of Object.entries(MOVED)) write(`docs/${from}.html`, movedPage(to));
 await writeSearch();
 write('llms.txt', llms());
 for (const { target, document } of apis) {
@@ -101,12 +114,27 @@ function readPage(source) {
       },
     },
   });
-  const html = marked
-    .parse(text)
-    .replaceAll('<table>', '<div class="wide"><table>')
-    .replaceAll('</table>', '</table></div>');
+  const html = namedTables(marked.parse(text))
+    .replaceAll('</table>', '</table></div>')
+    .replaceAll('<pre>', '<pre tabindex="0">');
   const [, title = source] = /^# (.+)$/m.exec(text) ?? [];
   return { source, target, title: title.replaceAll('`', ''), text, html };
+}
+
+/** Names each table by the heading before it, once on a page. A cell of its head without a word is no head of a column. */
+function namedTables(html) {
+  const names = new Map();
+  let heading = '';
+  const parts = /<h\d id="[^"]*">(.*?) <a class="self"|<table>|<th[^>]*><\/th>/g;
+  return html.replaceAll(parts, (found, name) => {
+    if (name !== undefined) heading = name.replaceAll(/<[^>]*>/g, '');
+    if (found.startsWith('<th')) return found.replaceAll('th', 'td');
+    if (found !== '<table>') return found;
+    const count = (names.get(heading) ?? 0) + 1;
+    names.set(heading, count);
+    const label = `Table: ${heading}${count > 1 ? ` ${count}` : ''}`;
+    return `<div class="wide" role="region" aria-label="${label}" tabindex="0"><table>`;
+  });
 }
 
 /** A list of the decisions; where the repository is read, the folder is one. */
@@ -187,20 +215,46 @@ function layout({ target, title, html }) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'none'">
 <title>${quoted(title)} – sealwright</title>
+<link rel="stylesheet" href="${home}/tokens.css">
 <link rel="stylesheet" href="${home}/style.css">
+<script src="${home}/theme.js"></script>
 <script defer src="${home}/page.js"></script>
 </head>
 <body data-home="${home}">
 <a class="skip" href="#main">Skip to content</a>
-<header><a href="${home}/index.html"><strong>sealwright</strong></a> <small>${version}</small>
-<label>Search <input type="search" id="search" autocomplete="off"></label><ul id="found" aria-live="polite"></ul></header>
+<header><a class="name" href="${home}/index.html"><strong>sealwright</strong> <small>${version}</small></a>
+<search><label for="search">Search <kbd>/</kbd></label><input type="search" id="search" autocomplete="off"><ul id="found" aria-label="Found"></ul><p id="found-count" role="status"></p></search>
+<button type="button" id="theme" hidden>Theme</button>
+<button type="button" id="menu" aria-controls="contents" aria-expanded="false" hidden>Contents</button></header>
 <div class="page">
-<nav aria-label="Documentation">${navigation(target)}</nav>
-<main id="main">
+<nav id="contents" aria-label="Documentation">${navigation(target)}</nav>
+<main id="main" tabindex="-1">
 ${html}
 </main>
-</div>
+${onThisPage(html)}</div>
 </body>
+</html>
+`;
+}
+
+/** The sections of a long page, beside it where there is room. */
+function onThisPage(html) {
+  const sections = [...html.matchAll(/<h2 id="([^"]+)">(.*?) <a class="self"/g)];
+  if (sections.length < 3) return '';
+  const items = sections.map(
+    ([, id, name]) => `<li><a href="#${id}">${name.replaceAll(/<[^>]+>/g, '')}</a></li>`,
+  );
+  return `<nav class="here" aria-label="On this page"><p>On this page</p><ul>${items.join('')}</ul></nav>\n`;
+}
+
+/** @param to a page of the same folder with its place */
+function movedPage(to) {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=${to}">
+<title>Moved – sealwright</title>
+<p>This page is now part of <a href="${to}">another one</a>.</p>
 </html>
 `;
 }
@@ -223,14 +277,16 @@ function navigation(target) {
   groups
     .find(({ name }) => name === 'Reference')
     ?.links.push(...pages.filter(({ source }) => source === undefined));
+  const holder = groups.find(({ links }) => links.some((page) => page.target === target)) ?? groups[0];
   return groups
-    .map(({ name, links }) => {
-      const items = [...new Set(links)].map((page) => {
+    .map((group) => {
+      const items = [...new Set(group.links)].map((page) => {
         const here = page.target === target ? ' aria-current="page"' : '';
         const href = posix.relative(dirname(target), page.target) || posix.basename(page.target);
         return `<li><a href="${href}"${here}>${quoted(page.title)}</a></li>`;
       });
-      return `<h2>${quoted(name)}</h2><ul>${items.join('')}</ul>`;
+      const open = group === holder ? ' open' : '';
+      return `<details${open}><summary>${quoted(group.name)}</summary><ul>${items.join('')}</ul></details>`;
     })
     .join('\n');
 }

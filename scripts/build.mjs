@@ -11,7 +11,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
 /** Files in dist/ that are not compiled one by one. */
@@ -104,7 +104,7 @@ function fingerprint() {
         if (!isMade && !(outermost && SKIPPED.test(entry.name))) walk(path, false);
       } else if (SOURCES.test(entry.name)) {
         const { size, mtimeMs } = statSync(path);
-        hash.update(`${path} ${size} ${mtimeMs}\n`);
+        hash.update(`${relative(root, path)} ${size} ${mtimeMs}\n`);
       }
     }
   };

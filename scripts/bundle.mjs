@@ -20,7 +20,7 @@ const ROOT = join(import.meta.dirname, '..');
 const ENTRIES = [
   'main.ts',
   'actors/pool/worker/worker.ts',
-  'actors/batch/jobs/upload-worker.ts',
+  'actors/batch/uploads/upload-worker.ts',
   'actors/batch/watched-folder/sample-worker.ts',
   'actors/portal/reports/report-worker.ts',
   'http/portal/input/body-worker.ts',

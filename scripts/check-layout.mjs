@@ -8,6 +8,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   ACYCLIC_ZONES,
   COMPOSITIONS,
@@ -20,42 +21,47 @@ import {
   PASSED_IN,
   SKIPPED_FOLDERS,
   SOURCES_OF_CHANCE,
+  SUBJECT_FOLDERS,
   UNORDERED_ZONES,
   ZONES,
 } from './layout/rules.mjs';
 import { importsIn, tokens } from './layout/scan.mjs';
 
-const option = process.argv.indexOf('--root');
-const root = option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..');
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const option = process.argv.indexOf('--root');
+  const said = layoutFindings(option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..'));
+  if (said !== '') console.error(said);
+  process.exitCode = said === '' ? 0 : 1;
+}
 
-const files = sourceFiles(root).map((path) => {
-  const text = readFileSync(join(root, path), 'utf8');
-  const list = tokens(text);
-  const lines = text.split('\n').length - 1;
-  const statements = text.match(/^import /gm)?.length ?? 0;
-  return { path, zone: zoneOf(path), lines, statements, list, imports: importsIn(list) };
-});
-const circles = [...folderCycles(files), ...cycles(files)];
-const findings = [
-  ...files.flatMap((file) => [
-    ...nameFindings(file),
-    ...importFindings(file),
-    ...defaultExports(file),
-    ...takenInsteadOfPassedIn(file),
-    ...lengthFindings(file),
-    ...statementFindings(file),
-  ]),
-  ...crowdedFolders(files),
-  // A cycle of files or folders is a knot too; it is reported with its files.
-  ...(circles.length > 0 ? circles : knots(files)),
-  ...repeatedTestNames(files),
-];
-for (const finding of findings) console.error(finding);
-if (findings.length > 0) {
-  console.error(
-    `\n${findings.length} layout ${findings.length === 1 ? 'finding' : 'findings'} in ${files.length} files.`,
-  );
-  process.exitCode = 1;
+/** Returns what the project in the folder breaks, a line for each finding and their number; nothing when it breaks nothing. */
+export function layoutFindings(root) {
+  const files = sourceFiles(root).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const list = tokens(text);
+    const lines = text.split('\n').length - 1;
+    const statements = text.match(/^import /gm)?.length ?? 0;
+    return { path, zone: zoneOf(path), lines, statements, list, imports: importsIn(list) };
+  });
+  const circles = [...folderCycles(files), ...cycles(files)];
+  const findings = [
+    ...files.flatMap((file) => [
+      ...nameFindings(file),
+      ...importFindings(file),
+      ...defaultExports(file),
+      ...takenInsteadOfPassedIn(file),
+      ...lengthFindings(file),
+      ...statementFindings(file),
+    ]),
+    ...crowdedFolders(files),
+    ...unnamedSubjects(files),
+    // A cycle of files or folders is a knot too; it is reported with its files.
+    ...(circles.length > 0 ? circles : knots(files)),
+    ...repeatedTestNames(files),
+  ];
+  if (findings.length === 0) return '';
+  const noun = findings.length === 1 ? 'finding' : 'findings';
+  return [...findings, '', `${findings.length} layout ${noun} in ${files.length} files.`].join('\n');
 }
 
 function sourceFiles(folder) {
@@ -175,6 +181,23 @@ function crowdedFolders(all) {
   return [...counts]
     .filter(([folder, count]) => folder !== '.' && count > MAX_FILES_PER_FOLDER)
     .map(([folder, count]) => `${folder}: ${count} files side by side; at most ${MAX_FILES_PER_FOLDER}`);
+}
+
+/** Folders of a service whose name no layer shares. */
+function unnamedSubjects(all) {
+  const { layers, subjects, ofOneLayer } = SUBJECT_FOLDERS;
+  const folders = new Set(
+    all
+      .map(({ path }) => path)
+      .filter((path) => layers.test(path))
+      .map(dirname),
+  );
+  return [...folders]
+    .filter((folder) => {
+      const [layer] = folder.split('/');
+      return ![...subjects, ...(ofOneLayer[layer] ?? [])].includes(basename(folder));
+    })
+    .map((folder) => `${folder}: no name of a subject; SUBJECT_FOLDERS in scripts/layout/rules.mjs has them`);
 }
 
 /** Cycles among the folders of a zone, each reported once. */

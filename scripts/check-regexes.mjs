@@ -20,6 +20,8 @@ const CONSTRUCTED = {
     'a match begins only where no part of a name stands before; one name is anchored at both ends',
   'actors/portal/webhooks/deliveries.ts': 'anchored, of fixed length',
   'logging/secrets.ts': 'an alternative of literal texts',
+  'actors/pool/drawing/decoding-bounds.ts':
+    'each begins with a literal name or sticks to a place; runs of white space behind two of them do not overlap',
   'contracts/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
 };
 

@@ -12,10 +12,10 @@ import { SKIPPED_FOLDERS } from './layout/rules.mjs';
 import {
   DOC_OPENINGS,
   EXEMPT,
-  KEPT_SPELLINGS,
   RETIRED_IDENTIFIERS,
   RETIRED_PROSE,
   RETIRED_TYPE_ENDINGS,
+  WIRE_SPELLINGS,
 } from './words/retired-names.mjs';
 
 const option = process.argv.indexOf('--root');
@@ -63,7 +63,7 @@ function citationFindings(line) {
 function sourceFindings(line, path) {
   const found = [...proseFindings(line), ...citationFindings(line)];
   for (const [word] of line.matchAll(identifiers)) {
-    if (KEPT_SPELLINGS.some((kept) => kept.word === word && kept.path.test(path))) continue;
+    if (WIRE_SPELLINGS.some((kept) => kept.word === word && kept.path.test(path))) continue;
     found.push(`"${word}" is retired; use ${RETIRED_IDENTIFIERS[word]}`);
   }
   const declaration = line.replace(/^(?:export )?(?:abstract )?/, '');

@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { forGenerators } from './clients/for-generators.mjs';
+import { asOpenApi30 } from './clients/version-3-0.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const { values: options, positionals } = parseArgs({
@@ -86,7 +87,6 @@ const unknown = languages.filter((name) => !Object.hasOwn(LANGUAGES, name));
 if (unknown.length > 0)
   fail(`no generator for ${unknown.join(', ')}; there are ${Object.keys(LANGUAGES).join(', ')}`);
 const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
-const { asOpenApi30 } = await built('http/core/openapi/version-3-0.js');
 const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
 
 const out = resolve(options.out);

@@ -1,8 +1,8 @@
 /**
  * Prints how large the product is and how its folders hang together: lines and files by top folder, imports between
  * top folders, knots (members of one folder that reach each other through imports), lines of types and of imports,
- * `*Dependencies` types and files with many imports. Tests have a row of their own; generated types (`.d.ts`),
- * catalogues and styles are not counted.
+ * `*Dependencies` types and files with many imports. Tests have a row of their own, and so have benchmarks, clients and
+ * examples, which the program does not load; generated types (`.d.ts`), catalogues and styles are not counted.
  *
  * node scripts/count-weight.mjs [--root <folder>]
  */
@@ -23,7 +23,9 @@ const paths = readdirSync(root, { withFileTypes: true })
   .filter((path) => /(?<!\.d)\.tsx?$/.test(path) && !/\/(node_modules|dist)\//.test(path));
 const known = new Set(paths);
 const all = paths.sort().map(weigh);
-const product = all.filter(({ path }) => !path.startsWith('test/'));
+/** All but tests. The product of it is what the program and the packages are made of. */
+const counted = all.filter(({ path }) => !path.startsWith('test/'));
+const BESIDE = /^(bench|clients|examples)\//;
 
 /** Counts one file by its formatted lines: what follows a first line and is indented, or closes it, belongs to it. */
 function weigh(path) {
@@ -65,7 +67,7 @@ function memberOf(folder, path) {
 /** Groups of members of `folder` that reach each other. */
 function knotsIn(folder) {
   const edges = new Map();
-  for (const { path, targets } of product) {
+  for (const { path, targets } of counted) {
     const from = memberOf(folder, path);
     if (from === undefined) continue;
     if (!edges.has(from)) edges.set(from, new Set());
@@ -111,13 +113,20 @@ const row = (name, files) =>
     sum(files, 'typeLines'),
     sum(files, 'dependencies'),
   );
-for (const zone of new Set(product.map(({ path }) => zoneOf(path)))) {
+for (const zone of new Set(counted.map(({ path }) => zoneOf(path)))) {
   row(
     zone,
-    product.filter(({ path }) => zoneOf(path) === zone),
+    counted.filter(({ path }) => zoneOf(path) === zone),
   );
 }
-row('product', product);
+row(
+  'product',
+  counted.filter(({ path }) => !BESIDE.test(path)),
+);
+row(
+  'beside it',
+  counted.filter(({ path }) => BESIDE.test(path)),
+);
 row(
   'test',
   all.filter(({ path }) => path.startsWith('test/')),
@@ -128,7 +137,7 @@ console.log(
 
 console.log('Imports between top folders');
 const between = new Map();
-for (const { path, targets } of product) {
+for (const { path, targets } of counted) {
   for (const target of targets) {
     const pair = `${zoneOf(path)} -> ${zoneOf(target)}`;
     if (zoneOf(path) !== zoneOf(target)) between.set(pair, (between.get(pair) ?? 0) + 1);
@@ -138,7 +147,7 @@ console.log([...between].map(([pair, count]) => `${pair} ${count}`).join(', '));
 
 console.log('\nKnots');
 const folders = new Set(['']);
-for (const { path } of product) {
+for (const { path } of counted) {
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
 }
 const knots = [...folders]
@@ -146,6 +155,6 @@ const knots = [...folders]
   .flatMap((folder) => knotsIn(folder).map((knot) => `${folder || '(root)'}: ${knot}`));
 console.log(knots.length === 0 ? 'none' : knots.join('\n'));
 
-const crowded = product.filter(({ imports }) => imports > MAX_IMPORTS).sort((a, b) => b.imports - a.imports);
+const crowded = counted.filter(({ imports }) => imports > MAX_IMPORTS).sort((a, b) => b.imports - a.imports);
 console.log(`\nFiles with more than ${MAX_IMPORTS} imports: ${crowded.length}`);
 console.log(crowded.map(({ path, imports }) => `${path} ${imports}`).join(', '));

@@ -14,15 +14,15 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { samplePreview } from '../dist/actors/portal/mail/mail-preview.js';
+import { samplePreview } from '../dist/actors/portal/mails/mail-preview.js';
 import { LANGUAGES } from '../dist/contracts/portal/words.js';
 import { NO_BRANDING } from '../dist/machines/portal/branding.js';
 import { startProgram, until } from '../dist/test/actors/portal/service.js';
 import { logIn, openSigning } from '../dist/test/browser/browser.js';
-import { clausePdf, startPagesServer } from '../dist/test/browser/pages-server.js';
+import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
-import { classicPdf, documentObjects, stream } from '../dist/test/crypto/pdf/build.js';
-import { mailedLink, register } from '../dist/test/http/portal/account/users.js';
+import { classicPdf, clausePdf, documentObjects, stream } from '../dist/test/crypto/pdf/build.js';
+import { mailedLink, register } from '../dist/test/http/portal/accounts/users.js';
 import { startCluster } from '../dist/test/postgres/cluster.js';
 import { Service, temporaryRoot } from '../dist/test/service/service.js';
 
@@ -322,7 +322,7 @@ async function operatorService() {
   await one.fetch('/api/pipeline/pause', { method: 'POST' });
   await one.upload('waits.txt', 'hello');
   const paths = ['jobs', 'failures', 'input', 'validate', 'documents', 'mails', 'webhooks', 'actors'];
-  paths.push('runtime', 'certificates', 'system', 'components');
+  paths.push('runtime', 'certificates', 'system');
   const pages = {
     overview: '/',
     job: `/jobs/${failed.items[0].id}`,

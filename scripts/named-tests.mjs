@@ -60,8 +60,11 @@ class Turns {
           return await body(t, ...values);
         } finally {
           // The last test of the file ends with its hooks: ava ends the process after the last test of all.
-          if (this.#running.length === 1 && !this.#waiting.some((one) => one.file === file))
+          if (this.#running.length === 1 && !this.#waiting.some((one) => one.file === file)) {
             await runAll(hooks.after, hooks);
+            // test/project/times.ts records what it cost.
+            process.emit('test-file-ended', file);
+          }
           this.#running.splice(this.#running.indexOf(own), 1);
           this.#ask();
         }

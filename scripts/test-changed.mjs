@@ -16,7 +16,7 @@ const NEAR = 24;
 const base = process.argv[2] ?? 'main';
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8' }).split('\n').filter(Boolean);
 const changed = [
-  ...git('diff', '--name-only', git('merge-base', base, 'HEAD')[0]),
+  ...git('diff', '--name-only', mergeBase()),
   ...git('ls-files', '--others', '--exclude-standard'),
 ].filter((file) => existsSync(file));
 const all = chosenTests(process.env);
@@ -41,4 +41,13 @@ if (tests.length > 0) {
     ? process.env
     : { ...process.env, SEALWRIGHT_TESTS: 'all' };
   process.exitCode = spawnSync('npx', ['ava', ...files], { stdio: 'inherit', env }).status ?? 1;
+}
+
+function mergeBase() {
+  try {
+    return git('merge-base', base, 'HEAD')[0];
+  } catch {
+    console.error(`Name what to compare with, such as a branch: npm run test:changed -- <base>`);
+    process.exit(1);
+  }
 }

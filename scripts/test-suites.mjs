@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** Tests that take minutes; `SEALWRIGHT_TESTS=all npm test` runs them too, as does the check of a change (`.ci/run`). */
 const LONG = [
   'browser/**/*',
-  'clients/n8n',
+  'clients/*',
   'http/sign-on/foreign-provider',
   'project/readme*',
   'fuzz/*',
@@ -26,13 +26,14 @@ const LONG = [
   'verifiers/agreement*',
   'crypto/validation/formats*',
   'service/{bad-input*,broken-certificates,containers*,extend*,hard-conditions*,jobs-at-scale*,kill,kill-points*,metrics,session,shards*,webhook-kill*}',
-  'service/signing/{certificate-checks,profiles*,levels*,token*}',
+  'service/signing/{certificate-checks,profile*,levels*,token*}',
   'service/soak/soak*',
   'actors/batch/{operations,recovery,recovery-property,webhooks/ends-of-jobs}*',
+  'actors/batch/folders/input-buckets',
   'actors/batch/jobs/{bulk-jobs,job-races,job-retention,stalled-jobs}*',
-  'actors/portal/{generation/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
+  'actors/portal/{generations/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
   'actors/portal/signing/{certificates,kill-certificate,time-stamps}*',
-  'actors/portal/{tenants/keys-command,uploads/kill*}',
+  'actors/portal/{accounts/keys-command,uploads/kill*}',
   'contract/postgres-{marks,packed-store,pair-order,store}',
   'actors/portal/webhooks/kill*',
   'actors/shared/objects/*',
@@ -40,59 +41,46 @@ const LONG = [
   'http/portal/{nonsense*,audit-trail*,openapi*,program,xades-options*}',
   'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
-  'http/portal/account/{branded-mails,page-rights}*',
+  'http/portal/accounts/{branded-mails,page-rights}*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
-  'commands/{actors,backup,decrypt,doctor,health,mcp,program,store-copy,verify-history,verify/*}*',
+  'commands/{backup,decrypt,doctor,health,keys-service,program,store-copy,verify-history,verify/*}*',
   'runtime/{crash/kill,examples,packed}*',
   'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
-  'project/{clients,layout,release}',
+  'project/{clients,release}',
   'bench/command*',
   'deploy/chart',
   'postgres/*',
 ];
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
-const RELEASE = ['project/clients-before-release', 'service/shards-{two,four}*', 'service/soak/soak*'];
-
-/** Tests of `npm test` that try more under `SEALWRIGHT_TESTS=all`; `test/project/suites.test.ts` checks the list. */
-const DEEPER = [
-  'actors/pool/thread-start',
-  'crypto/pades/field-overlays',
-  'crypto/xades/wrapping',
-  'service/effects-under-load',
-  'runtime/{thread-start,crash/{deadlines,random},nodes/simulation,step/state-index,store/lmdb,store/power-cut}',
-];
-
-/**
- * Tests that take longest, the longest first: one that starts late runs alone at the end, while a core has nothing to do. Those
- * with a database are apart from each other.
- */
-const LONGEST = [
-  'browser/engines/signer',
-  'http/portal/requests/drafts-kill',
-  'service/{kill-points,main-job}',
-  'postgres/suspended-nodes',
-  'browser/operator-inspection',
-  'browser/engines/sender',
-  'postgres/killed-nodes',
-  'http/portal/kills/records',
-  'browser/account/sender',
+const RELEASE = [
+  'project/{clients-before-release,release}',
+  'service/shards-{two,four}*',
+  'service/soak/soak*',
   'postgres/chaos',
-  'runtime/crash/{random,kill,deadlines}',
-  'project/release',
-  'browser/account/editor-sessions',
-  'commands/store-copy',
-  'http/portal/kills/*',
-  'service/effects-under-load',
-  'runtime/{examples,store/power-cut}',
-  'project/clients',
-  'actors/portal/documents/kill',
-  'fuzz/http',
-  'http/portal/requests/mails-kill',
-  'commands/verify-history',
-  'actors/shared/objects/object-nodes',
+  'browser/engines/sender',
 ];
+
+/** Tests that the check runs on the next Node too: those of the listener, the store and threads, which depend on its version most. */
+const NEXT_NODE = [
+  'logging/*',
+  'actors/compiler-flags',
+  'machines/{portal,batch}/*',
+  'contracts/plain-text',
+  'settings/{checks,hosting,logging,runtime,signing,sources}',
+  'runtime/{host,step,inspection/inspect,store/lmdb,effects/outbox,shards/shards,timers/timers}',
+  'http/core/{headers,openapi}',
+  'http/batch/{jobs,session,uploads}',
+  'crypto/{keys/load,sign}',
+  'service/main-job',
+];
+
+/** Those that it runs on the Nodes after that. */
+const LATER_NODES = ['http/core/{headers,hostile,http-libraries}', 'service/main-job'];
+
+/** Elapsed seconds of test processes (`shared/<group>` or the name of a file), beside others. `scripts/write-test-seconds.mjs` writes them. */
+export const TEST_SECONDS = JSON.parse(readFileSync(join(import.meta.dirname, 'test-seconds.json'), 'utf8'));
 
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
 const SHARED = {
@@ -129,7 +117,7 @@ const STARTS_OTHERS =
 const OWN_TURN = /\btest\.before\b|\bt\.context\b|\bstartAuthority\b|levels-harness/;
 
 /** Names of all test files: their paths below `test/` without `.test.ts`. */
-const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+export const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.replace(/\.test\.ts$/, ''))
   .sort();
@@ -137,8 +125,8 @@ const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' 
 /**
  * Names of the test files that run.
  *
- * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start nothing, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
- * out what `npm test` runs in the same way. `SEALWRIGHT_FOLDERS`: only those in these folders, separated by commas.
+ * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start nothing, `all`, or `release`; `next-node`
+ * and `later-nodes` for what the check repeats there. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves out what `npm test` runs. `SEALWRIGHT_FOLDERS`: only those in these folders, separated by commas.
  */
 export function chosenTests({ SEALWRIGHT_FOLDERS: folders, ...env }) {
   const { SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without } = env;
@@ -148,22 +136,25 @@ export function chosenTests({ SEALWRIGHT_FOLDERS: folders, ...env }) {
     return chosenTests({}).filter(
       (file) => groupOf(file, SHARED) !== undefined && !STARTS_OTHERS.test(sourceOf(file)),
     );
+  const repeated = { 'next-node': NEXT_NODE, 'later-nodes': LATER_NODES }[wanted]?.map(expression);
+  if (repeated) return ALL.filter((file) => repeated.some((one) => one.test(file)));
   const all = wanted === 'all' || wanted === 'release';
   const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
-  const taken = (wanted === 'all' && without === 'quick' ? [...LONG, ...DEEPER] : ['**/*']).map(expression);
+  const taken = (wanted === 'all' && without === 'quick' ? LONG : ['**/*']).map(expression);
   return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
 }
 
-/** Order of two test files by their paths in the build: what shares a process, then the longest, then the others. */
+/** Order of two test files by their paths in the build, the longest first: one that starts late runs alone at the end, while a core has nothing to do. */
 export function byLength(left, right) {
-  return startOf(left) - startOf(right);
+  return (TEST_SECONDS[nameOf(right)] ?? 0) - (TEST_SECONDS[nameOf(left)] ?? 0);
 }
 
-function startOf(path) {
-  if (path.includes('/shared-tests/')) return -1;
-  const name = path.replace(/^.*\/test\//, '').replace(/\.test\.js$/, '');
-  const rank = LONGEST.findIndex((pattern) => expression(pattern).test(name));
-  return rank === -1 ? LONGEST.length : rank;
+/** Name of the process of a test file, by its path in the build. */
+export function nameOf(path) {
+  return path
+    .replace(/^.*\/shared-tests\//, 'shared/')
+    .replace(/^.*\/test\//, '')
+    .replace(/\.test\.js$/, '');
 }
 
 /** Divides names of test files into groups that share a process (name of the group → names) and single ones; some take turns. */

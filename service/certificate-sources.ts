@@ -5,6 +5,7 @@
 
 import { type Clock, Fatal, type Ids } from '@sealwright/runtime/core';
 import { type KeySource, makeDevelopmentCertificates } from '@sealwright/signatures';
+import type { ServiceSigner } from '../actors/index.ts';
 import type { CertificateSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 
@@ -13,8 +14,15 @@ const DEVELOPMENT_FILE = 'development-signer.pem';
 /** The development CA alone, for verifiers that should trust it. */
 export const DEVELOPMENT_CA_FILE = 'development-ca.pem';
 
+/** A key at a service, and the file with its certificate. */
+export interface ServiceKeySource extends Pick<ServiceSigner, 'limits' | 'isTried'> {
+  readonly source: 'Vault' | 'AwsKms';
+  readonly certificatePath: string;
+  readonly place: ServiceSigner['place'];
+}
+
 export interface CertificateSource {
-  readonly keys: KeySource;
+  readonly keys: KeySource | ServiceKeySource;
   /** The file with the certificate. */
   readonly path: string;
   /** Files of certificate and key, each with the configuration key that names it, for people. */
@@ -29,10 +37,8 @@ export interface CertificateSource {
  * Undefined when the configuration names no certificate.
  * @param key the configuration key of `certificate`, for messages
  */
-export function sourceOf(
-  { source, pfx, pem, pkcs11 }: CertificateSettings,
-  key: string,
-): CertificateSource | undefined {
+export function sourceOf(certificate: CertificateSettings, key: string): CertificateSource | undefined {
+  const { source, pfx, pem, pkcs11 } = certificate;
   const named = (member: string, value: string) => `${value} (${key}:${member})`;
   if (source === 'Pfx') {
     if (pfx.path === undefined) return undefined;
@@ -56,6 +62,7 @@ export function sourceOf(
       development: false,
     };
   }
+  if (source === 'Vault' || source === 'AwsKms') return serviceSourceOf(source, certificate, named);
   if (pem.certificatePath === undefined || pem.keyPath === undefined) return undefined;
   const { variable, value: password } = pem.keyPasswordEnvVar ?? {};
   return {
@@ -68,6 +75,31 @@ export function sourceOf(
     path: pem.certificatePath,
     files: `${named('Pem:CertificatePath', pem.certificatePath)} and ${named('Pem:KeyPath', pem.keyPath)}`,
     secret: `the password in ${variable ?? 'a variable'} (${key}:Pem:KeyPasswordEnvVar)`,
+    development: false,
+  };
+}
+
+function serviceSourceOf(
+  source: ServiceKeySource['source'],
+  { keyService, pem: { certificatePath } }: CertificateSettings,
+  named: (member: string, value: string) => string,
+): CertificateSource | undefined {
+  const { key, address = '', region, namespace, tokenPath, tokenEnvVar } = keyService;
+  if (key === undefined || certificatePath === undefined) return undefined;
+  const place: ServiceSigner['place'] =
+    source === 'Vault'
+      ? { service: source, address, key, namespace, tokenPath, token: tokenEnvVar.value }
+      : { service: source, key, region, address: keyService.address };
+  return {
+    keys: {
+      source,
+      certificatePath,
+      place,
+      limits: { maxInFlight: keyService.maxInFlight, timeoutMs: keyService.timeoutSeconds * 1000 },
+      isTried: keyService.trySignature,
+    },
+    path: certificatePath,
+    files: `${named('Pem:CertificatePath', certificatePath)} and ${named('KeyService:Key', key)}`,
     development: false,
   };
 }

@@ -10,7 +10,7 @@ import { loadSigner } from '@sealwright/signatures';
 import type { CertificateSource } from './certificate-sources.ts';
 
 /** Time for which an answer counts, milliseconds: balancers ask often. */
-const KEPT_MS = 5_000;
+const VERDICT_MAX_AGE_MS = 5_000;
 
 /** Undefined: the next start can load the key, as far as files tell; tokens are not asked. */
 export type KeyOnDisk = () => Promise<string | undefined>;
@@ -22,6 +22,8 @@ export function keyOnDisk(
 ): KeyOnDisk {
   const paths =
     keys.source === 'Pfx' ? [keys.path] : keys.source === 'Pem' ? [keys.certificatePath, keys.keyPath] : [];
+  // What is at a service is probed by its circuit.
+  if ('place' in keys) return () => Promise.resolve(undefined);
   const stamp = () => stampOf(paths.filter((path) => typeof path === 'string'));
   let judged = stamp();
   let verdict: Promise<string | undefined> = Promise.resolve(undefined);
@@ -36,7 +38,7 @@ export function keyOnDisk(
     }
   };
   return () => {
-    if (clock.elapsed() - at < KEPT_MS) return verdict;
+    if (clock.elapsed() - at < VERDICT_MAX_AGE_MS) return verdict;
     at = clock.elapsed();
     const now = stamp();
     if (now !== judged) verdict = judge();

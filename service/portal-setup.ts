@@ -15,7 +15,7 @@ import {
   type ObjectStore,
   type PortalOptions,
 } from '../actors/index.ts';
-import { foldedName } from '../machines/portal/organization.ts';
+import { foldedName } from '../machines/portal/accounts/organization.ts';
 import type { Settings } from '../settings.ts';
 import { type KeyFolder, keepPortalSecret, type StoredSecret } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';
@@ -26,6 +26,8 @@ export const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 
 const DAY = 86_400_000;
+/** Age of the mails that are removed from the folder, where no relay is set. */
+const MAIL_RETENTION_DAYS = 30;
 
 /** The administrator organization; monitors belong to it. Source: docs/portal-values.md §0. */
 const SYSTEM_ORGANIZATION = 'Sys Admin';
@@ -103,21 +105,21 @@ export async function setUpPortal(
             application,
             role: 'Normal',
             secret: bootstrap.secret ?? applicationSecret?.value ?? '',
-            from: bootstrap.secret === undefined ? 'kept' : 'configured',
+            from: bootstrap.secret === undefined ? 'stored' : 'configured',
           },
           {
             organization: SYSTEM_ORGANIZATION,
             application: monitor,
             role: 'Monitor',
             secret: bootstrap.monitorSecret ?? monitorSecret?.value ?? '',
-            from: bootstrap.monitorSecret === undefined ? 'kept' : 'configured',
+            from: bootstrap.monitorSecret === undefined ? 'stored' : 'configured',
           },
         ],
       },
       mailer:
         mailFolder === undefined
           ? relay(smtp, parts.clock)
-          : createMailFolder(mailFolder, { clock: parts.clock, keep: portal.mailFolderKeepDays * DAY }),
+          : createMailFolder(mailFolder, { clock: parts.clock, keep: MAIL_RETENTION_DAYS * DAY }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
       messageGateway: gatewayOf(portal.messageGateway),
       userSessionHours: settings.auth.sessionHours,

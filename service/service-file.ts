@@ -8,7 +8,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock, Log } from '@sealwright/runtime';
 import { ownMark, type ProcessMark, runs } from '@sealwright/runtime/core';
-import { nodeFolderName, storageLayout } from '../actors/shared/storage-layout.ts';
+import { nodeFolderName, storageLayout } from '../actors/shared/files/storage-layout.ts';
 import type { Settings } from '../settings.ts';
 
 /** Information that a running service writes about itself. URLs are those of the sockets, with their real ports. */

@@ -3,12 +3,16 @@
  * Source: docs/batch-values.md §6.2 and §6.5.
  */
 import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtime/core';
 import {
   buildCertificationPaths,
+  certificatesInBundle,
   completeChain,
   envelopeKey,
   holderName,
+  identityOf,
+  type LoadedIdentity,
   type LoadedSigner,
   letterWarnings,
   loadSigner,
@@ -18,16 +22,25 @@ import {
   type CertificateProblem,
   canSign,
   certificateProblem,
+  checkServiceSigner,
   createAuthorityTransport,
   evidenceOver,
+  isAtService,
   type LocalProfile,
+  openServiceSigner,
   type Profile,
+  type ServiceSigner,
   type TrustOptions,
 } from '../actors/index.ts';
 import { filledLines } from '../machines/batch/signing-parameters.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
-import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
+import {
+  type CertificateSource,
+  developmentSource,
+  type ServiceKeySource,
+  sourceOf,
+} from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';
 import type { KeyFolder } from './key-folder.ts';
 import { type KeyOnDisk, keyOnDisk } from './keys-on-disk.ts';
@@ -88,6 +101,39 @@ function brokenProfiles(
   });
 }
 
+/** Loads files and tokens one after the other; key services are asked beside each other, as each may not answer for some seconds. */
+async function loadingProfiles(
+  settings: Settings,
+  keys: KeyFolder,
+  {
+    trust,
+    faults,
+    ...parts
+  }: { readonly trust: TrustOptions; readonly faults: string[]; readonly clock: Clock; readonly ids: Ids },
+): Promise<
+  readonly {
+    readonly profile: Profile | Promise<Profile>;
+    readonly source?: CertificateSource;
+    readonly own: readonly string[];
+  }[]
+> {
+  const found = [];
+  for (const declared of declaredProfiles(settings, faults)) {
+    if (declared.method === 'RemoteSigner') {
+      found.push({ profile: declared.profile, own: [] });
+      continue;
+    }
+    const source =
+      sourceOf(declared.certificate, declared.certificateKey) ??
+      (await developmentSource(settings, keys, parts));
+    const own: string[] = [];
+    const profile = loadProfile(declared, source, { trust, ...parts, warnings: own });
+    if (!('place' in source.keys)) await profile;
+    found.push({ profile, source, own });
+  }
+  return found;
+}
+
 /**
  * Loads the keys without deciding if the service may start.
  * @throws {Fatal} `signing.no-certificate`, `keys.unusable`
@@ -105,17 +151,15 @@ export async function loadSigning(
   const profiles: Profile[] = [];
   const paths = new Map<Profile, CertificateSource>();
   const onDisk = new Map<ProfileName, KeyOnDisk>();
-  for (const declared of declaredProfiles(settings, faults)) {
-    if (declared.method === 'RemoteSigner') {
-      profiles.push(declared.profile);
-      continue;
-    }
-    const source =
-      sourceOf(declared.certificate, declared.certificateKey) ??
-      (await developmentSource(settings, keys, parts));
-    const profile = await loadProfile(declared, source, { trust, clock: parts.clock, warnings });
+  for (const { own, source, profile: loading } of await loadingProfiles(settings, keys, {
+    trust,
+    faults,
+    ...parts,
+  })) {
+    const profile = await loading;
+    warnings.push(...own);
     profiles.push(profile);
-    if (profile.facts === undefined) continue;
+    if (source === undefined || !signsHere(profile) || profile.facts === undefined) continue;
     paths.set(profile, source);
     onDisk.set(profile.name, keyOnDisk(source, parts.clock));
     const daysLeft = Math.floor((profile.facts.notAfter - now) / DAY);
@@ -147,14 +191,14 @@ export async function loadSigning(
  * include them. Without them the profile signs nothing, and a warning says why.
  */
 async function withIssuers(
-  loaded: LoadedSigner,
+  loaded: Loaded,
   trust: TrustOptions,
   {
     source: { development },
     clock,
     warnings,
   }: { readonly source: CertificateSource; readonly clock: Clock; readonly warnings: string[] },
-): Promise<LoadedSigner> {
+): Promise<Loaded> {
   if (development || trust.roots.length === 0 || trust.issuerHosts.length === 0) return loaded;
   const transport = createAuthorityTransport({ clock, ...trust });
   try {
@@ -222,10 +266,51 @@ export async function portalProfiles(
     base: { format: undefined, verify: true, encrypt: false },
   };
   const warnings = configured === undefined ? [DEVELOPMENT_SEAL] : [];
-  const own = await loadProfile(declared, source, { trust, clock: parts.clock, warnings });
+  const own = await loadProfile(declared, source, { trust, ...parts, warnings });
   const broken = brokenProfiles([own], parts.clock.now());
   warnings.push(...broken.map(({ sentence }) => `${sentence} Until then the portal seals nothing.`));
   return { profiles: [...profiles, own], sealProfile, warnings };
+}
+
+/** A loaded signer with its key here or at a service. */
+type Loaded = LoadedSigner | (ServiceSigner & LoadedIdentity);
+
+async function loadServiceSigner({
+  certificatePath,
+  place,
+  limits,
+  isTried,
+}: ServiceKeySource): Promise<ServiceSigner & LoadedIdentity> {
+  const bytes = await readFile(certificatePath).catch((error: NodeJS.ErrnoException) => {
+    throw new Fatal('key.unreadable', `${certificatePath} can't be read: ${error.code}.`);
+  });
+  return { ...identityOf(certificatesInBundle(bytes)), where: 'service', place, limits, isTried };
+}
+
+/** Time for which a start waits for a key service, milliseconds. */
+const START_MS = 5_000;
+
+/**
+ * Returns why the key does not sign now. The first job that fails by it opens its circuit.
+ * @throws {CryptoError} `key.mismatch`, `key.not-found`, `key.unsupported`: the configuration has to be corrected
+ */
+async function keyTrouble(
+  signer: ServiceSigner,
+  { name, choices = {} }: LocalProfile,
+  { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
+): Promise<readonly string[]> {
+  const timeoutMs = Math.min(signer.limits.timeoutMs, START_MS);
+  const opened = openServiceSigner({ ...signer, limits: { ...signer.limits, timeoutMs } }, { clock, ids });
+  try {
+    await checkServiceSigner(opened, choices, { at: clock.now(), isTried: signer.isTried });
+    return [];
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (code !== 'key.unavailable') throw error;
+    return [`Signing profile ${name}: ${message} Until then its jobs wait, once one has failed.`];
+  } finally {
+    opened.key.close();
+  }
 }
 
 /** Loads the key of a profile. One whose certificate cannot be used is returned with the reason. */
@@ -234,17 +319,22 @@ async function loadProfile(
   source: CertificateSource,
   {
     trust,
-    clock,
     warnings,
-  }: { readonly trust: TrustOptions; readonly clock: Clock; readonly warnings: string[] },
+    ...parts
+  }: {
+    readonly trust: TrustOptions;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly warnings: string[];
+  },
 ): Promise<LocalProfile> {
+  const { clock } = parts;
   try {
-    const signer = await withIssuers(await loadSigner(source.keys), trust, {
-      source,
-      clock,
-      warnings,
-    });
+    const { keys } = source;
+    const loaded = 'place' in keys ? await loadServiceSigner(keys) : await loadSigner(keys);
+    const signer = await withIssuers(loaded, trust, { source, clock, warnings });
     const profile = localProfile(declared, signer, source, trust);
+    if (isAtService(profile.signer)) warnings.push(...(await keyTrouble(profile.signer, profile, parts)));
     warnings.push(...warningsAbout(profile, signer, source, trust));
     return profile;
   } catch (error) {
@@ -279,7 +369,7 @@ function signsHere(profile: Profile): profile is LocalProfile {
 /** Returns the anchors: without roots, the top of the certificate's own chain. Source: docs/batch-values.md §6.5. */
 function localProfile(
   declared: DeclaredSigner,
-  loaded: LoadedSigner,
+  loaded: Loaded,
   source: CertificateSource,
   trust: TrustOptions,
 ): LocalProfile {
@@ -312,7 +402,7 @@ function localProfile(
 
 function warningsAbout(
   profile: LocalProfile,
-  loaded: LoadedSigner,
+  loaded: Loaded,
   source: CertificateSource,
   { roots, intermediates }: TrustOptions,
 ): readonly string[] {

@@ -1,5 +1,6 @@
 /** `Identity:*`: sign-in of users and operators at identity providers. Source: docs/identity.md. */
 import { z } from 'zod';
+import type { Fault, Warning } from './findings.ts';
 import { key, optional, records, required, type Shape } from './keys.ts';
 import {
   choice,
@@ -15,7 +16,6 @@ import {
   whole,
 } from './kinds.ts';
 import { name as organizationName } from './portal-table.ts';
-import type { Fault, Warning } from './report.ts';
 
 const providerName = pattern(
   'name',

@@ -98,6 +98,16 @@ export function secretText(): Kind<string> {
   return scalar({ type: 'secret text', rule: 'must be a text', secret: true, schema: z.string() });
 }
 
+/** A secret that callers send in a header, which carries no line end and loses the white space at its ends. */
+export function headerSecret(): Kind<string> {
+  return scalar({
+    type: 'secret text',
+    rule: 'must be a secret text that a header carries: without control characters, and white space at its ends',
+    secret: true,
+    schema: z.string().refine((secret) => secret === secret.trim() && !/\p{Cc}/u.test(secret)),
+  });
+}
+
 /** A text with its own rule. */
 export function pattern<Value extends string>(
   type: string,
@@ -306,7 +316,7 @@ export function secretVariable(): Kind<SecretVariable> {
     ...kind,
     read(key, reading) {
       const found = kind.read(key, reading);
-      if (found !== undefined && found.value !== '') reading.secrets.add(found.value);
+      if (found !== undefined) reading.keep(found.variable, found.value);
       return found;
     },
   };

@@ -1,8 +1,8 @@
 /** `Logging:*`: levels and destinations of the log. Source: docs/batch-values.md §12. */
 import { basename, join, relative, sep } from 'node:path';
+import type { Fault, Warning } from './findings.ts';
 import { computed, key } from './keys.ts';
 import { choice, dataPath, flag, whole } from './kinds.ts';
-import type { Fault, Warning } from './report.ts';
 
 const LEVELS = ['Verbose', 'Debug', 'Information', 'Warning', 'Error', 'Fatal'] as const;
 

@@ -3,9 +3,10 @@
  *
  * Source: docs/batch-values.md §15; docs/webhooks.md.
  */
+
+import type { Fault } from './findings.ts';
 import { key, records, required, type Shape } from './keys.ts';
 import { choice, list, secretText, webUrl } from './kinds.ts';
-import type { Fault } from './report.ts';
 
 const JOB_EVENTS = ['JobCompleted', 'JobFailed', 'JobCanceled'] as const;
 

@@ -1,8 +1,8 @@
 /** `Storage:Objects:*`: where files are. Source: docs/decisions/0279-object-store.md. */
 import { z } from 'zod';
+import type { Fault, Warning } from './findings.ts';
 import { below, key, optional } from './keys.ts';
 import { choice, flag, pattern, secretText, webUrl } from './kinds.ts';
-import type { Fault, Warning } from './report.ts';
 
 export const bucketName = pattern(
   'name of a bucket',

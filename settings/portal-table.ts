@@ -50,7 +50,7 @@ export const ORGANIZATION_KEYS = {
   EmbedOrigins: optional(list(origin), {
     says: 'Origins whose pages may frame the signing page of its documents. An empty list allows any origin, as does a new organization.',
   }),
-  Language: optional(choice(['en', 'pt', 'es']), {
+  Language: optional(choice(['en', 'pt', 'es', 'de', 'fr', 'it']), {
     says: 'Language of its mails; `en` for a new organization.',
   }),
   ReplyTo: optional(mailbox, { says: 'Reply-To address of its mails.' }),
@@ -109,12 +109,8 @@ export const PORTAL_KEYS = {
   'Portal:NotifyParticipants:NewVersion': key(flag(), true, {
     says: 'Mail participants when a document in their flow gets a new version.',
   }),
-  'Portal:MailFolderKeepDays': key(whole(1, 3650), 30, {
-    unit: 'days',
-    says: 'Retention of mails in `{Root}/mail/` when there is no relay; older ones are removed when new ones are written.',
-  }),
   'Portal:Smtp:Host': optional(text('host name'), {
-    says: 'SMTP relay of the mails. If absent, each mail is written to `{Root}/mail/`.',
+    says: 'SMTP relay of the mails. If absent, each mail is written to `{Root}/mail/` and removed after 30 days.',
   }),
   'Portal:Smtp:Port': optional(whole(1, 65_535), {
     says: 'Port of the relay. If absent: 587, or 465 with `Portal:Smtp:Secure`.',

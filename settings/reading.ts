@@ -1,5 +1,5 @@
 /** State of reading the settings: the collected entries, the environment, and the faults. */
-import type { Fault, Warning } from './report.ts';
+import type { Fault, Warning } from './findings.ts';
 import { COMMAND_LINE, type EnvironmentName, type RawEntries, type RawEntry } from './sources.ts';
 
 /** Values that defaults may depend on. */
@@ -21,6 +21,9 @@ export interface Resolved {
 
 /** Mask of a secret in any output of the configuration. */
 export const MASK = '***';
+
+const SPACE_AT_ENDS =
+  'begins or ends with white space, such as the line end of a file, which counts as part of the secret';
 
 export class Reading {
   readonly context: ReadingContext;
@@ -68,13 +71,24 @@ export class Reading {
   /** Records a secret that is redacted in outputs and logs. */
   hide(key: string, { text = '', origin }: RawEntry): void {
     if (text === '') return;
-    this.secrets.add(text);
+    this.keep(key, text);
     if (origin === COMMAND_LINE) {
       this.warnings.push({
         key,
         text: 'is on the command line, where each user of this machine can read it. Set it by an environment variable or in a file that only the service reads',
       });
     }
+  }
+
+  /** Keeps a secret for redaction. @param name of its key or environment variable */
+  keep(name: string, secret: string): void {
+    if (secret === '') return;
+    this.secrets.add(secret);
+    if (
+      secret !== secret.trim() &&
+      !this.warnings.some(({ key, text }) => key === name && text === SPACE_AT_ENDS)
+    )
+      this.warnings.push({ key: name, text: SPACE_AT_ENDS });
   }
 
   /** Entries whose keys are not known. */

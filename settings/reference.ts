@@ -1,5 +1,6 @@
 /** Renders docs/configuration.md from the table of keys, so that page and program cannot drift apart. */
 import { PROVIDER_KEYS, PROVIDER_ROLE_KEYS } from './identity-table.ts';
+import { COMMON_KEYS, NEEDED_KEYS } from './key-groups.ts';
 import type { KeyTable } from './keys.ts';
 import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
@@ -29,9 +30,17 @@ lines on it, so a secret given there is warned of at start.
 export function configurationReference(): string {
   const unused = UNUSED_KEYS.map((name) => `\`${name.replaceAll(':#:', '[]:')}\``).join(', ');
   return `${HEAD}
-## Keys
+## Keys that a service in production sets
 
-${rows(KEYS)}
+${rows(only((name) => NEEDED.has(name)))}
+## Keys that many services set
+
+${rows(only((name) => COMMON.has(name)))}
+## Keys for experts
+
+Their defaults suit nearly every service.
+
+${rows(only((name) => !NEEDED.has(name) && !COMMON.has(name)))}
 ## Members of \`Storage:Inputs[]\`
 
 ${rows(INPUT_KEYS)}
@@ -40,7 +49,9 @@ ${rows(INPUT_KEYS)}
 In environment variables a profile's name may stand for its index and wins over it:
 \`Signing__Profiles__invoices__Certificate__Pfx__Password\` (\`_\` also stands for the \`-\` of a name).
 
-${rows(PROFILE_KEYS)}
+${rows(PROFILE_KEYS, 'Certificate:')}
+\`Certificate:…\` has the members of \`Signing:Certificate\`.
+
 ## Members of \`Notifications:Webhooks[]\`
 
 ${rows(JOB_WEBHOOK_KEYS)}
@@ -67,8 +78,17 @@ ${unused}
 `;
 }
 
-function rows(table: KeyTable): string {
-  const lines = Object.entries(table).map(
+const NEEDED: ReadonlySet<string> = new Set(NEEDED_KEYS);
+const COMMON: ReadonlySet<string> = new Set(COMMON_KEYS);
+
+function only(isIn: (name: string) => boolean): KeyTable {
+  return Object.fromEntries(Object.entries(KEYS).filter(([name]) => isIn(name)));
+}
+
+/** @param other beginning of keys that are described elsewhere */
+function rows(table: KeyTable, other = ' '): string {
+  const own = Object.entries(table).filter(([name]) => !name.startsWith(other));
+  const lines = own.map(
     ([name, { kind, fallbackText, unit, says }]) =>
       `| \`${name}\` | ${valueText(kind, unit)} | ${fallbackText} | ${says} |`,
   );

@@ -1,7 +1,8 @@
 /** `RemoteSigner:*`: the portal that signs for profiles with the Method RemoteSigner. Source: docs/batch-values.md §5. */
+
+import type { Fault } from './findings.ts';
 import { key, optional } from './keys.ts';
 import { flag, secretText, webUrl, whole } from './kinds.ts';
-import type { Fault } from './report.ts';
 
 export const REMOTE_KEYS = {
   'RemoteSigner:Endpoint': optional(webUrl(), {

@@ -12,7 +12,7 @@ import {
   overrideName,
   PARAMETER_NAMES,
 } from '../machines/batch/signing-parameters.ts';
-import type { Fault, Warning } from './report.ts';
+import type { Fault, Warning } from './findings.ts';
 import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
 import type { Settings } from './table.ts';
 
@@ -45,6 +45,7 @@ const MIN_ITERATIONS = 10_000;
 
 export function checkSigning(settings: Settings, found: Findings): void {
   const { profiles, certificate } = settings.signing;
+  checkKeyService('Signing:Certificate', certificate, settings, found);
   checkTokens(settings, found.warnings);
   checkRoots(settings, found.warnings);
   checkIssuerHosts(settings, found.warnings);
@@ -66,6 +67,7 @@ export function checkSigning(settings: Settings, found: Findings): void {
   }
   for (const [index, profile] of profiles.entries()) {
     const prefix = `Signing:Profiles:${index}`;
+    checkKeyService(`${prefix}:Certificate`, profile.certificate, settings, found);
     const twin = profiles.findIndex(({ name }) => name === profile.name);
     if (twin < index)
       found.faults.push({ key: `${prefix}:Name`, rule: `is the name of Signing:Profiles:${twin} already` });
@@ -75,8 +77,15 @@ export function checkSigning(settings: Settings, found: Findings): void {
   }
 }
 
-function isGiven({ pfx, pem, pkcs11 }: CertificateSettings): boolean {
-  const given = [pfx.path, pem.certificatePath, pem.keyPath, pkcs11.modulePath, pkcs11.thumbprint];
+function isGiven({ pfx, pem, pkcs11, keyService }: CertificateSettings): boolean {
+  const given = [
+    pfx.path,
+    pem.certificatePath,
+    pem.keyPath,
+    pkcs11.modulePath,
+    pkcs11.thumbprint,
+    keyService.key,
+  ];
   return given.some((value) => value !== undefined);
 }
 
@@ -86,6 +95,16 @@ const REQUIRED = {
   Pkcs11: ({ pkcs11 }: CertificateSettings) => ({
     ModulePath: pkcs11.modulePath,
     Thumbprint: pkcs11.thumbprint,
+  }),
+  Vault: ({ keyService: { key, address, tokenPath, tokenEnvVar }, pem }: CertificateSettings) => ({
+    'Pem:CertificatePath': pem.certificatePath,
+    'KeyService:Key': key,
+    'KeyService:Address': address,
+    'KeyService:TokenPath': tokenPath ?? (tokenEnvVar.value || undefined),
+  }),
+  AwsKms: ({ keyService: { key }, pem }: CertificateSettings) => ({
+    'Pem:CertificatePath': pem.certificatePath,
+    'KeyService:Key': key,
   }),
 } as const;
 
@@ -99,11 +118,19 @@ function checkCertificate(
   if (source !== 'Pfx') {
     for (const [name, value] of Object.entries(REQUIRED[source](certificate))) {
       if (value === undefined)
-        faults.push({ key: `${prefix}:${source}:${name}`, rule: `is required when the source is ${source}` });
+        faults.push({
+          key: `${prefix}:${name.includes(':') ? name : `${source}:${name}`}`,
+          rule: `is required when the source is ${source}`,
+        });
     }
   } else if (pfx.path === undefined && isGiven(certificate)) {
-    const meant = certificate.pkcs11.modulePath === undefined ? 'Pem' : 'Pkcs11';
-    faults.push({ key: `${prefix}:Source`, rule: `must be ${meant} for the ${meant} block to be used` });
+    const { pkcs11, keyService } = certificate;
+    const meant = pkcs11.modulePath === undefined ? 'Pem' : 'Pkcs11';
+    const rule =
+      keyService.key === undefined
+        ? `must be ${meant} for the ${meant} block to be used`
+        : 'must be Vault or AwsKms for the KeyService block to be used';
+    faults.push({ key: `${prefix}:Source`, rule });
   } else if (pfx.path === undefined && !signing.allowSelfSigned) {
     const condition = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
     faults.push({
@@ -111,6 +138,26 @@ function checkCertificate(
       rule: `is required when nothing may be self-signed${condition}`,
     });
   }
+}
+
+/** A task that ends first ends its thread, with the other files that are signed there. */
+function checkKeyService(
+  prefix: string,
+  { source, keyService: { address, timeoutSeconds } }: CertificateSettings,
+  { pipeline }: Settings,
+  { faults, warnings }: Findings,
+): void {
+  if (source !== 'Vault' && source !== 'AwsKms') return;
+  if (timeoutSeconds >= pipeline.taskTimeoutSeconds)
+    faults.push({
+      key: `${prefix}:KeyService:TimeoutSeconds`,
+      rule: `must be less than Pipeline:TaskTimeoutSeconds, which is ${pipeline.taskTimeoutSeconds}`,
+    });
+  if (source === 'Vault' && address !== undefined && new URL(address).protocol === 'http:')
+    warnings.push({
+      key: `${prefix}:KeyService:Address`,
+      text: 'is not https: the token, which lets anybody sign, is sent in clear text',
+    });
 }
 
 function checkLocal(prefix: string, profile: ProfileSettings, settings: Settings, found: Findings): void {

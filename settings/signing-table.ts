@@ -36,6 +36,8 @@ const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 
 /** Default variable of a token's PIN. Source: docs/batch-values.md §6.2. */
 const PIN_VARIABLE = 'BATCH_PKCS11_PIN';
+/** Variable that the programs of Vault read. */
+const TOKEN_VARIABLE = 'VAULT_TOKEN';
 
 export const profileName = pattern<ProfileName>(
   'name',
@@ -111,11 +113,13 @@ const timeZone = pattern(
 /** A source of a certificate with its key. */
 const CERTIFICATE_KEYS = {
   Source: key(
-    choice(['Pfx', 'Pem', 'Pkcs11'], {
+    choice(['Pfx', 'Pem', 'Pkcs11', 'Vault', 'AwsKms'], {
       WindowsStore: 'names a source that exists on Windows only',
     }),
     'Pfx',
-    { says: 'Source of the signing certificate; the block of that name configures it.' },
+    {
+      says: 'Source of the signing certificate; the block of that name configures it. With `Vault` and `AwsKms` the key stays in that service: `KeyService`, and `Pem:CertificatePath`.',
+    },
   ),
   'Pfx:Path': optional(path(), { says: 'PKCS#12 file with certificate, key and chain.' }),
   'Pfx:Password': key(secretText(), '', { says: 'Password of that file; may be empty.' }),
@@ -142,6 +146,34 @@ const CERTIFICATE_KEYS = {
   'Pkcs11:MaxSessions': key(whole(1, 64), 1, {
     unit: 'sessions',
     says: 'Concurrent sessions with the token; 1 signs one file after the other.',
+  }),
+  'KeyService:Key': optional(text('text'), {
+    says: 'Name of the key in Vault; of AWS KMS its id, ARN or alias.',
+  }),
+  'KeyService:Address': optional(webUrl(), {
+    says: 'Address of Vault with the mount of its transit engine, such as `https://vault.example.org:8200/v1/transit`; another address of AWS KMS.',
+  }),
+  'KeyService:Region': optional(text('text'), { says: 'Region of AWS KMS.' }),
+  'KeyService:Namespace': optional(text('text'), { says: 'Namespace of Vault.' }),
+  'KeyService:TokenPath': optional(path(), {
+    says: 'File with the token of Vault, which an agent renews.',
+  }),
+  'KeyService:TokenEnvVar': computed(
+    variable(),
+    `\`${TOKEN_VARIABLE}\``,
+    ({ env }) => ({ variable: TOKEN_VARIABLE, value: env[TOKEN_VARIABLE] ?? '' }),
+    { says: 'Without that file: environment variable with the token.' },
+  ),
+  'KeyService:MaxInFlight': key(whole(1, 64), 32, {
+    unit: 'signatures',
+    says: 'Signatures asked for at the same time, as far as `Pipeline:MaxConcurrency` allows.',
+  }),
+  'KeyService:TimeoutSeconds': key(whole(1, 300), 30, {
+    unit: 'seconds',
+    says: 'Time limit of one signature with its repetitions.',
+  }),
+  'KeyService:TrySignature': key(flag(), true, {
+    says: 'Sign once at start, and after an outage, to see whether the key signs.',
   }),
 } as const;
 

@@ -9,7 +9,7 @@
 
 import { isAbsolute, join, resolve } from 'node:path';
 import jsonc from 'jsonc-parser';
-import type { Fault } from './report.ts';
+import type { Fault } from './findings.ts';
 
 /**
  * Position and reason of a syntax error. Lines and columns count from 1. It never repeats the text around the position,

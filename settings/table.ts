@@ -13,6 +13,7 @@ import {
   choice,
   commaList,
   flag,
+  headerSecret,
   type ListenUrl,
   list,
   listenUrl,
@@ -339,11 +340,11 @@ export const KEYS = {
     says: 'Time that a stop waits for running jobs. The recovery of the next start handles jobs that did not end.',
   }),
   ...HOSTING_KEYS,
-  'Auth:ApiKey': optional(secretText(), {
+  'Auth:ApiKey': optional(headerSecret(), {
     says: 'The API key. If absent, a random key is generated at first start and stored under `{Root}/keys/`. If empty, protected endpoints answer `auth.misconfigured`.',
   }),
   'Auth:ApiKeyHeader': key(headerName, 'X-API-Key', { says: 'Header that carries the API key.' }),
-  'Auth:PreviousApiKey': optional(secretText(), {
+  'Auth:PreviousApiKey': optional(headerSecret(), {
     says: 'Second key, accepted during a rotation. Empty means none.',
   }),
   'Upload:MaxBytes': key(whole(1024), 104_857_600, {

@@ -1,9 +1,9 @@
 /** `Identity:Tokens`: access tokens of OAuth 2.0 issuers. Source: RFC 9068; docs/decisions/0277-scopes-and-roles-of-operators.md. */
 import { z } from 'zod';
+import type { Fault } from './findings.ts';
 import { issuer } from './identity-table.ts';
 import { key, optional, records, required, type Shape } from './keys.ts';
 import { choice, pattern, text } from './kinds.ts';
-import type { Fault } from './report.ts';
 
 const MAX_TOKENS = 50;
 const BATCH_RIGHTS = ['Read', 'Submit', 'Operate', 'Administer'] as const;

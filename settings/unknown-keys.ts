@@ -2,7 +2,7 @@
  * Warnings about unknown keys; inside a signing profile they refuse the start, since the profile would sign otherwise than
  * it was meant to. Their values are never repeated: a misspelt name may hide a secret.
  */
-import type { Fault, Warning } from './report.ts';
+import type { Fault, Warning } from './findings.ts';
 import type { RawEntry } from './sources.ts';
 
 /**
@@ -16,6 +16,7 @@ export const UNUSED_KEYS = [
   'Cluster:*',
   'Console:Dashboard:*',
   'LogViewer:*',
+  'Portal:MailFolderKeepDays',
   'Signing:Certificate:WindowsStore:*',
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',

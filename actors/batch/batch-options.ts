@@ -1,11 +1,11 @@
 /** Options of the batch service. */
 
 import type { ProfileName } from '../../machines/ids.ts';
+import type { StorageLayout } from '../shared/files/storage-layout.ts';
 import type { InputBuckets } from '../shared/objects/input-buckets.ts';
 import type { ObjectStore } from '../shared/objects/object-store.ts';
-import type { Profile } from '../shared/profiles.ts';
-import type { StorageLayout } from '../shared/storage-layout.ts';
-import type { TrustOptions } from '../shared/trust.ts';
+import type { Profile } from '../shared/signing/profiles.ts';
+import type { TrustOptions } from '../shared/signing/trust-options.ts';
 import type { FileAccessKey } from './access/access-keys.ts';
 import type { FolderOptions } from './folders/folders.ts';
 import type { RemotePollOptions } from './pipeline/remote-poll.ts';
@@ -57,6 +57,8 @@ export interface BatchOptions {
   readonly taskTimeout?: number;
   /** Threads of the pool; more than jobs in flight are of no use. */
   readonly threads: number;
+  /** Those of them that start before the first task. @default 1 */
+  readonly eagerThreads?: number;
 }
 
 /** Defaults of `RemoteSigner:*`. */

@@ -6,8 +6,8 @@ import type { Runtime, Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
 import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import { CertificateChecks } from '../shared/certificate-checks.ts';
-import { Singletons } from '../shared/singletons.ts';
+import { Singletons } from '../shared/coordination/singletons.ts';
+import { CertificateChecks } from '../shared/signing/certificate-checks.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
 import { FileValidations } from './file-validations.ts';
@@ -183,7 +183,7 @@ export class Batch implements HostedService {
     await claims.pipeline.start();
     await this.#singletons.run('remote-poll', () => claims.remotePoll.start());
     await this.#singletons.run('retention', () => this.retention.start());
-    void jobs.columns.prepare().then(() => jobs.columns.kept?.keepAtIntervals());
+    void jobs.columns.prepare().then(() => jobs.columns.snapshots?.saveAtIntervals());
     const sweep = this.#sweep;
     if (sweep) await this.#singletons.run('input-sweep', () => sweep.start());
   }
@@ -236,7 +236,7 @@ export class Batch implements HostedService {
       this.retention.stop(),
       this.#sweep?.stop(),
       claims.storage.stop(),
-      jobs.columns.kept?.keep(),
+      jobs.columns.snapshots?.save(),
     ]);
   }
 }

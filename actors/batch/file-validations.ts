@@ -2,13 +2,13 @@ import { type Clock, Retryable } from '@sealwright/runtime';
 import type { ValidationReport } from '@sealwright/signatures';
 import { Refusal } from '../../machines/refusals.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import { uploadName } from '../shared/storage-layout.ts';
-import type { Upload, Uploads } from './jobs/uploads.ts';
+import { uploadName } from '../shared/files/storage-layout.ts';
+import type { Upload, UploadStorage } from './uploads/upload-storage.ts';
 
 /** Validates uploaded files: writes them under a temporary name, validates them in the pool and removes them. */
 export class FileValidations {
   constructor(
-    private readonly uploads: Pick<Uploads, 'open'>,
+    private readonly uploads: Pick<UploadStorage, 'open'>,
     private readonly pool: Pick<SigningPool, 'run'>,
     private readonly clock: Pick<Clock, 'now'>,
   ) {}

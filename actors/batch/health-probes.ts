@@ -10,8 +10,8 @@ import {
 } from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 import type { ObjectStore, StoreTrouble } from '../shared/objects/object-store.ts';
-import type { Profiles } from '../shared/profiles.ts';
-import { canSign, certificateProblem } from '../shared/profiles.ts';
+import type { Profiles } from '../shared/signing/profiles.ts';
+import { canSign, certificateProblem } from '../shared/signing/profiles.ts';
 import type { BatchOptions } from './batch-options.ts';
 import type { Folders } from './folders/folders.ts';
 import type { JobCounts } from './job-records/job-counts.ts';
@@ -144,7 +144,7 @@ export function remoteProbe(remote: RemoteSigning, counts: JobCounts): HealthPro
   };
 }
 
-/** Checks `authority:<profile>` of profiles with time-stamps: Degraded while their authority does not answer. */
+/** Checks `authority:<profile>` of profiles with time-stamps or a key service: Degraded while one of them does not answer. */
 export function authoritiesProbe(authorities: Authorities): HealthProbe {
   return () =>
     authorities.profiles.map((profile) => {
@@ -152,7 +152,7 @@ export function authoritiesProbe(authorities: Authorities): HealthProbe {
       const outage = authorities.outageOf(profile);
       if (outage === undefined) return healthy(name);
       const since = new Date(outage.since).toISOString();
-      return degraded(name, `jobs wait since ${since} for the time-stamp authority: ${outage.reason}`);
+      return degraded(name, `jobs wait since ${since} for the ${outage.waitedFor}: ${outage.reason}`);
     });
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '@sealwright/runtime/inspect';
 import type { NodeView, RuntimeView } from '../../contracts/batch/runtime.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import { Changes } from '../shared/changes.ts';
+import { Changes } from '../shared/coordination/changes.ts';
 import type { EventLog } from './job-records/events.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 

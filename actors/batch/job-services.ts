@@ -1,16 +1,16 @@
 /** Parts by which jobs are made, found, waited for and counted. */
 import type { Clock } from '@sealwright/runtime';
-import { OrderNumbers } from '../shared/order-numbers.ts';
-import { StepWaits } from '../shared/step-waits.ts';
+import { StepWaits } from '../shared/coordination/step-waits.ts';
+import { OrderNumbers } from '../shared/ids/order-numbers.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
+import { JobFactory } from './job-records/job-factory.ts';
+import { UploadKeys } from './job-records/upload-idempotency.ts';
 import { JobColumns } from './jobs/job-columns.ts';
-import { JobFactory } from './jobs/job-factory.ts';
-import { JobUploads } from './jobs/job-uploads.ts';
 import { JobService } from './jobs/jobs.ts';
 import { StatisticsService } from './jobs/statistics.ts';
-import { UploadKeys } from './jobs/upload-keys.ts';
-import { Uploads } from './jobs/uploads.ts';
 import { OperationService } from './operations.ts';
+import { JobUploads } from './uploads/job-uploads.ts';
+import { UploadStorage } from './uploads/upload-storage.ts';
 import type { BatchCommon } from './wiring-common.ts';
 
 /** Requests that wait for the ends of jobs; further ones are answered at once. */
@@ -28,7 +28,7 @@ export async function createJobServices({
   const { store, clock, ids, counts } = runtime;
   const { layout } = options;
   const factory = new JobFactory(runtime, await orderNumbers(runtime), webhooks.areConfigured);
-  const files = new Uploads(layout.input, ids, disk, runtime.objects);
+  const files = new UploadStorage(layout.input, ids, disk, runtime.objects);
   const uploads = new JobUploads({
     runtime,
     maker: factory,

@@ -4,7 +4,7 @@
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
-import { type ActorView, accepted, describeFailure, isRetryable } from '@sealwright/runtime';
+import { type ActorView, accepted, describeFailure, isRetryable, type Row } from '@sealwright/runtime';
 import type { OperationView } from '../../contracts/batch/operations.ts';
 import { ACTION_STATES } from '../../contracts/batch/words.ts';
 import {
@@ -17,8 +17,9 @@ import {
 } from '../../machines/batch/operation.ts';
 import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { timeOfOrderNumber } from '../shared/order-numbers.ts';
-import { rowsAt, type SparseIndexes } from '../shared/tables/sparse-index.ts';
+import { timeOfOrderNumber } from '../shared/ids/order-numbers.ts';
+import { pageOf } from '../shared/lists/list.ts';
+import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { clearTheseJobs } from './jobs/clearing.ts';
@@ -92,18 +93,15 @@ export class OperationService {
     const { store, actors } = this.runtime;
     const counters = await store.counters('operations/');
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
-    const offset = (page - 1) * pageSize;
-    if (offset >= totalCount) return { items: [], totalCount };
-    const part = {
-      view: 'operations',
+    const list = {
       kind: OPERATION.kind,
-      newestFirst: true,
-      offset,
-      limit: pageSize,
+      ranges: [{ view: 'operations' }],
       total: totalCount,
+      itemOf: ({ key }: Row) => String(key[1]),
     };
-    const rows = await rowsAt(store, part, this.indexes);
-    const found = await Promise.all(rows.map(({ key }) => actors.read(OPERATION, String(key[1]))));
+    const part = { newestFirst: true, offset: (page - 1) * pageSize, limit: pageSize };
+    const { items } = await pageOf(store, list, part, this.indexes);
+    const found = await Promise.all(items.map((id) => actors.read(OPERATION, id)));
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 

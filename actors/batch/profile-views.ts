@@ -1,5 +1,5 @@
 import type { ProfileView } from '../../contracts/batch/statistics.ts';
-import type { Profile, Profiles } from '../shared/profiles.ts';
+import type { Profile, Profiles } from '../shared/signing/profiles.ts';
 
 /** API views of the signing profiles. Source: docs/batch-values.md §15. */
 export class ProfileViews {

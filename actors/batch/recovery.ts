@@ -14,15 +14,15 @@ import { IN_FLIGHT_STATES } from '../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../machines/batch/system-event.ts';
 import { type Millis, parseJobId } from '../../machines/ids.ts';
 import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
-import { move } from '../shared/files/tidy.ts';
-import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import {
   pathKey,
   pathOfUpload,
   type StorageLayout,
   uploadName,
   VOLUME_FOLDER,
-} from '../shared/storage-layout.ts';
+} from '../shared/files/storage-layout.ts';
+import { move } from '../shared/files/tidy.ts';
+import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';
 import { JOB } from './job-records/kinds.ts';

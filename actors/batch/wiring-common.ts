@@ -1,9 +1,9 @@
 /** Parts of the batch service that most of its other parts use. */
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import { DiskSync } from '../shared/disk-sync.ts';
-import { Profiles } from '../shared/profiles.ts';
-import { SecretBox } from '../shared/secret-box.ts';
-import { SparseIndexes } from '../shared/tables/sparse-index.ts';
+import { DiskSync } from '../shared/files/disk-sync.ts';
+import { SparseIndexes } from '../shared/lists/sparse-index.ts';
+import { SecretBox } from '../shared/secrets/secret-box.ts';
+import { Profiles } from '../shared/signing/profiles.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { EventLog } from './job-records/events.ts';
 import { type BatchRuntime, JobCounts } from './job-records/job-counts.ts';

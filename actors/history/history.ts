@@ -12,7 +12,7 @@ import {
 } from '@sealwright/runtime/history';
 import { createTimestampAuthority } from '@sealwright/signatures';
 import { createHttpClient } from '@sealwright/signatures/http';
-import { createAuthorityTransport } from '../shared/authority-transport.ts';
+import { createAuthorityTransport } from '../shared/signing/authority-transport.ts';
 import { HistoryPublisher } from './history-publisher.ts';
 
 export interface HistoryOptions {

@@ -6,8 +6,8 @@ import {
   addCadesSignerAtLevel,
   formatOfHeader,
   HEADER_BYTES,
+  type SignAtLevelRequest,
   type SignedFile,
-  type SignFileRequest,
   type SigningServices,
 } from '@sealwright/signatures';
 import type { JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
@@ -45,12 +45,15 @@ export function fileHeader(path: string): Buffer {
 
 /** @throws {CryptoError} those of `addCadesSigner` and `addAsicSignature` */
 export async function coSign(
-  request: SignFileRequest,
+  request: SignAtLevelRequest,
   form: CoSignedForm,
   services: SigningServices,
 ): Promise<SignedFile> {
   const { format, cades: _cades, xades: _xades, pades: _pades, ...shared } = request;
   if (form === 'Asic')
     return addAsicSignature({ ...shared, ...(format !== 'Pades' && { format }) }, services);
-  return (request.level ?? 'B') === 'B' ? addCadesSigner(shared) : addCadesSignerAtLevel(shared, services);
+  const { signer, level = 'B' } = request;
+  return level === 'B' && 'key' in signer
+    ? addCadesSigner({ ...shared, signer })
+    : addCadesSignerAtLevel(shared, services);
 }

@@ -1,7 +1,7 @@
 /** Error codes and messages of failed system calls, for failed jobs and the storage monitor. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
-import { uploadName } from '../shared/storage-layout.ts';
+import { uploadName } from '../shared/files/storage-layout.ts';
 
 interface DiskError {
   readonly code: string;

@@ -13,7 +13,7 @@ import type { SignTask } from './tasks.ts';
 /** @throws {CryptoError} those of `augmentFile`; {TaskFailure} `request.invalid` for a profile of level B */
 export async function extend(
   { format, profile }: Pick<SignTask, 'format' | 'profile'>,
-  { input, output, at, level: to = 'B', password }: SignFileRequest,
+  { input, output, at, level: to = 'B', password }: Omit<SignFileRequest, 'signer'>,
   services: SigningServices,
 ): Promise<SignedFile> {
   if (to === 'B')

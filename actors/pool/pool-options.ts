@@ -1,7 +1,8 @@
 /** Builds the options of the pool from the profiles of the service. */
 import { serializeSigner } from '@sealwright/signatures';
-import { outputFormatOf, type Profile } from '../shared/profiles.ts';
-import { NO_TRUST, type TrustOptions } from '../shared/trust.ts';
+import { isAtService } from '../shared/key-services/key-service.ts';
+import { outputFormatOf, type Profile } from '../shared/signing/profiles.ts';
+import { NO_TRUST, type TrustOptions } from '../shared/signing/trust-options.ts';
 import type { SigningPoolOptions } from './pool.ts';
 import type { PoolTask } from './tasks.ts';
 import type { WorkerProfile, WorkerSetup } from './worker-setup.ts';
@@ -54,7 +55,8 @@ function needsAuthorities(task: PoolTask, waiting: ReadonlySet<string>): boolean
 }
 
 function asksAuthorities(profile: Profile): boolean {
-  return profile.method === 'Local' && (profile.choices?.level ?? 'B') !== 'B';
+  if (profile.method !== 'Local') return false;
+  return isAtService(profile.signer) || (profile.choices?.level ?? 'B') !== 'B';
 }
 
 function workerProfile(profile: Profile): WorkerProfile {
@@ -71,7 +73,7 @@ function workerProfile(profile: Profile): WorkerProfile {
   return {
     ...shared,
     compareContent: true,
-    signer: serializeSigner(signer),
+    signer: isAtService(signer) ? signer : serializeSigner(signer),
     choices,
     anchors: bare ? [...anchors, ...signer.chain] : anchors,
   };

@@ -72,6 +72,8 @@ const INTERACTIVE_MS: { readonly [Name in PoolTask['task']]?: number } = {
   'portal.store': 30_000,
   'portal.inspect': 30_000,
   'portal.text-tags': 30_000,
+  // The first one of a thread loads the library: seconds on a busy machine. The document is shown meanwhile.
+  'portal.first-page': 15_000,
   'portal.picture': 30_000,
   'portal.describe': 30_000,
   'portal.begin': 30_000,
@@ -104,8 +106,10 @@ function stalledAfter(deadlineMs: number): number {
 }
 
 export interface SigningPoolOptions {
-  /** Number of threads; whole number, at least 1. */
+  /** Maximum number of threads; whole number, at least 1. */
   readonly threads: number;
+  /** Threads that start, and run the code of small tasks once, before the first task. @default 1 */
+  readonly eagerThreads?: number | undefined;
   /**
    * Time limit of tasks (`Pipeline:TaskTimeoutSeconds`), milliseconds; interactive tasks have a lower one. @default 15
    * minutes
@@ -163,6 +167,7 @@ export class SigningPool {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #deadline: number;
+  readonly #threads: number;
   readonly #stages = new Map<PoolTask['task'], { tasks: number; busyMs: number; wholeMs: number }>();
   readonly #waitsForNetwork: (task: PoolTask) => boolean;
   readonly #small: WorkerGroup;
@@ -176,18 +181,24 @@ export class SigningPool {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#deadline = options.deadlineMs ?? DEADLINE_MS;
+    this.#threads = options.threads;
     this.#waitsForNetwork = options.waitsForNetwork ?? (() => false);
-    const shared: Omit<WorkerGroupOptions, 'atOnce' | 'batchSize' | 'isLazy'> = {
+    const shared: Omit<WorkerGroupOptions, 'atOnce' | 'batchSize' | 'eagerThreads'> = {
       threads: options.threads,
       filename: new URL('./worker/worker.js', import.meta.url).href,
-      setup: options.setup,
+      setup: { ...options.setup, threads: options.threads },
       resourceLimits: { maxOldGenerationSizeMb: options.memory ?? HEAP_MIB },
       clock: options.clock,
       log: options.log,
     };
-    this.#small = new WorkerGroup({ ...shared, atOnce: 1, batchSize, isLazy: false });
-    this.#large = new WorkerGroup({ ...shared, atOnce: 1, batchSize: () => 1, isLazy: true });
-    const lazy = { ...shared, batchSize: () => 1, isLazy: true };
+    this.#small = new WorkerGroup({
+      ...shared,
+      atOnce: 1,
+      batchSize,
+      eagerThreads: options.eagerThreads ?? 1,
+    });
+    const lazy = { ...shared, batchSize: () => 1, eagerThreads: 0 };
+    this.#large = new WorkerGroup({ ...lazy, atOnce: 1 });
     this.#ioAlone = new WorkerGroup({ ...lazy, threads: 1, atOnce: 1 });
     this.#io = new WorkerGroup({ ...lazy, atOnce: WAITING_AT_ONCE, retryIn: this.#ioAlone });
   }
@@ -221,10 +232,15 @@ export class SigningPool {
     });
   }
 
+  /** Most threads of each queue. */
+  get threads(): number {
+    return this.#threads;
+  }
+
   /** False for tasks of large files, those that wait for the network, and all while many wait. */
   isQuick(task: PoolTask, scope: TaskScope): boolean {
     const group = this.#groupOf(task, scope);
-    return group === this.#small && group.waiting < MAX_QUICK_WAITING * group.threads;
+    return group === this.#small && group.waiting < MAX_QUICK_WAITING * this.#threads;
   }
 
   /**

@@ -5,9 +5,9 @@
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { CertificateType, HolderType } from '../../contracts/portal/words.ts';
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal/portal-types.ts';
-import type { DataTable, HiddenRows } from '../shared/generation-data.ts';
+import type { DataTable, HiddenRows } from '../shared/generation/data-table.ts';
 import type { RenditionModel } from '../shared/rendition/rendition-model.ts';
-import type { DescribedFile } from '../shared/signature-records.ts';
+import type { DescribedFile } from '../shared/signing/signature-records.ts';
 
 /** Subject of a task for the log: a document or an upload. */
 interface DocumentTask {
@@ -185,6 +185,12 @@ export interface TextTagsTask extends DocumentTask {
   readonly most: number;
 }
 
+/** Draws the first page of a PDF for those who open it. */
+export interface FirstPageTask extends DocumentTask {
+  readonly task: 'portal.first-page';
+  readonly path: string;
+}
+
 /** Checks the picture of a signature whose faults only its samples or the document show. */
 export interface PictureTask extends DocumentTask {
   readonly task: 'portal.picture';
@@ -311,6 +317,7 @@ export type PortalTask =
   | FinishSigningTask
   | InspectTask
   | TextTagsTask
+  | FirstPageTask
   | PictureTask
   | CheckTask
   | MergeTask
@@ -379,6 +386,13 @@ export interface PortalResults {
     readonly tags: readonly TextTag[];
     /** Pieces and letters that the search visited; at most a multiple of the text and its tags. */
     readonly visits: { readonly pieces: number; readonly letters: number };
+  };
+  readonly 'portal.first-page': {
+    /** Size of the page as shown, points. */
+    readonly width: number;
+    readonly height: number;
+    /** An SVG in Brotli; absent for a page that is not drawn exactly, or that is large. */
+    readonly picture?: Uint8Array;
   };
   /** The reason why it cannot be drawn, as a sentence. */
   readonly 'portal.picture': { readonly fault: string | null };

@@ -22,7 +22,7 @@ import {
 } from '@sealwright/signatures';
 import type { FileDigest, JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
 import { filesDigests, prefixDigest } from '../shared/files/digest.ts';
-import type { TrustOptions } from '../shared/trust.ts';
+import type { TrustOptions } from '../shared/signing/trust-options.ts';
 import { type CoSignedForm, coSignedForm } from './co-sign.ts';
 import { isContainer as isZip } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';

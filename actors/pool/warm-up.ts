@@ -28,7 +28,7 @@ export async function warmUp(
   // A key on a token signs for clients only.
   const inMemory = profiles.find((profile) => profile.signer?.where === 'memory');
   const signer = inMemory && byName.get(inMemory.name)?.signer;
-  if (signer === undefined) return [];
+  if (signer === undefined || !('key' in signer)) return [];
   const folder = join(processing, `${SPARE_PREFIX}warm-${threadId}`);
   const done: SignatureFormat[] = [];
   try {

@@ -57,6 +57,11 @@ export class PoolThread {
     this.#start();
   }
 
+  /** True while it starts, or its successor does. */
+  get isLoading(): boolean {
+    return !this.#isLoaded && !this.#isEnding;
+  }
+
   /** Number of batches it can accept now. */
   get room(): number {
     return this.#isLoaded ? this.#options.atOnce - this.#running : 0;
@@ -280,8 +285,8 @@ export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' |
   readonly threads: number;
   /** Number of tasks in a batch that begins with this task. */
   readonly batchSize: (first: PoolTask, shares: TaskShares) => number;
-  /** True: threads start with the first task. */
-  readonly isLazy: boolean;
+  /** Threads that start at once. The others, up to `threads`, start when tasks wait for one. */
+  readonly eagerThreads: number;
   readonly clock: Pick<Clock, 'after' | 'elapsed'>;
   /** Group that retries tasks whose shared thread was lost. @default this group */
   readonly retryIn?: Pick<WorkerGroup, 'add'>;
@@ -300,17 +305,19 @@ export class WorkerGroup {
   readonly #queue = new FairQueue<Waiting>();
   readonly #running = new Set<RunningBatch>();
   readonly #runningOf = new Map<string, number>();
-  #threads: readonly PoolThread[] = [];
+  readonly #threads: PoolThread[] = [];
   #pumping: Promise<void> | undefined;
   #isClosed = false;
+  #isRetrying = false;
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
-    if (!options.isLazy) this.#start();
+    for (let n = 0; n < options.eagerThreads; n += 1) this.#start(true);
   }
 
+  /** Threads that it may use; 0 before the first has started. */
   get threads(): number {
-    return this.#threads.length;
+    return this.#threads.length === 0 ? 0 : this.#options.threads;
   }
 
   /** Tasks that wait for a thread. */
@@ -333,7 +340,6 @@ export class WorkerGroup {
       return;
     }
     this.#queue.push(waiting.partition, waiting);
-    if (this.#threads.length === 0) this.#start();
     // Tasks requested in the same turn of the event loop form a batch.
     this.#pumping ??= setImmediate().then(() => {
       this.#pumping = undefined;
@@ -355,11 +361,32 @@ export class WorkerGroup {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
-  #start(): void {
-    // A thread that starts with its first task does not let that task wait for more than its code.
-    const isWarmedUp = !this.#options.isLazy;
+  /** @param isWarmedUp false where a task waits for the thread, which it would delay */
+  #start(isWarmedUp: boolean): void {
     const options = { ...this.#options, isWarmedUp, onLoaded: () => this.#pump() };
-    this.#threads = Array.from({ length: this.#options.threads }, () => new PoolThread(options));
+    this.#threads.push(new PoolThread(options));
+  }
+
+  /** Starts threads until as many load as tasks wait. */
+  #grow(): void {
+    let loading = this.#threads.filter((thread) => thread.isLoading).length;
+    try {
+      for (; loading < this.#queue.size && this.#threads.length < this.#options.threads; loading += 1)
+        this.#start(false);
+    } catch (error) {
+      this.#growLater(error);
+    }
+  }
+
+  /** Tries again after a pause: the system may make no more threads now. Those that run take the tasks meanwhile. */
+  #growLater(error: unknown): void {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    this.#options.log.error('A pool thread could not start.', { Error: String(error) });
+    this.#options.clock.after(RELOAD_PAUSE, () => {
+      this.#isRetrying = false;
+      this.#pump();
+    });
   }
 
   #dropWaiting(): void {
@@ -377,8 +404,11 @@ export class WorkerGroup {
     const bound = (partition: string) => (partition === '' ? batches : Math.max(1, batches - 1));
     for (;;) {
       const thread = this.#freeThread();
+      // A thread that has tasks shares its time among them, which another one would have.
+      if (thread === undefined || thread.room < this.#options.atOnce) this.#grow();
       if (thread === undefined) return;
-      const free = this.#threads.filter(({ room }) => room > 0).length;
+      const unstarted = this.#options.threads - this.#threads.length;
+      const free = this.#threads.filter(({ room }) => room > 0).length + unstarted;
       const shares = {
         ofAll: Math.ceil(this.#queue.size / this.#options.threads),
         ofFree: Math.ceil(this.#queue.size / free),

@@ -5,18 +5,20 @@ import {
   createEvidenceSource,
   createTimestampAuthority,
   deserializeSigner,
+  type RemoteSigner,
   type Signer,
   type SigningServices,
 } from '@sealwright/signatures';
-import { createAuthorityTransport } from '../shared/authority-transport.ts';
-import type { OutputFormat } from '../shared/file-names.ts';
-import type { SigningChoices } from '../shared/profiles.ts';
-import type { TrustOptions } from '../shared/trust.ts';
-import type { WorkerSetup } from './worker-setup.ts';
+import type { OutputFormat } from '../shared/files/output-names.ts';
+import { openServiceSigner } from '../shared/key-services/service-signer.ts';
+import { createAuthorityTransport } from '../shared/signing/authority-transport.ts';
+import type { SigningChoices } from '../shared/signing/profiles.ts';
+import type { TrustOptions } from '../shared/signing/trust-options.ts';
+import type { WorkerProfile, WorkerSetup } from './worker-setup.ts';
 
 export interface WorkerProfileRuntime {
   readonly name: string;
-  readonly signer: Signer | undefined;
+  readonly signer: Signer | RemoteSigner | undefined;
   readonly choices: SigningChoices;
   readonly form: OutputFormat;
   readonly verify: boolean;
@@ -73,13 +75,24 @@ export function createWorkerProfiles(
       }),
     };
   };
+  // Profiles with one key share its connections and its limit.
+  const opened = new Map<string, RemoteSigner>();
+  const signerOf = (signer: NonNullable<WorkerProfile['signer']>): Signer | RemoteSigner => {
+    if (signer.where !== 'service') return deserializeSigner(signer);
+    const place = JSON.stringify([signer.place, signer.limits, signer.fingerprint, signer.chain.length]);
+    const share = Math.max(1, Math.floor(signer.limits.maxInFlight / (setup.threads ?? 1)));
+    const own = { ...signer, limits: { ...signer.limits, maxInFlight: share } };
+    const known = opened.get(place) ?? openServiceSigner(own, { clock, ids }).signer;
+    opened.set(place, known);
+    return known;
+  };
   const byName = new Map<string, WorkerProfileRuntime>();
   for (const profile of setup.profiles) {
     const anchors = profile.anchors.map((der) => Buffer.from(der));
     const choices = withBuffers(profile.choices);
     byName.set(profile.name, {
       name: profile.name,
-      signer: profile.signer && deserializeSigner(profile.signer),
+      signer: profile.signer && signerOf(profile.signer),
       choices,
       form: profile.form,
       verify: profile.verify,

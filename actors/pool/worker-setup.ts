@@ -1,14 +1,15 @@
 /** Data that each pool thread receives at its start: keys are loaded once per thread, never per task. */
 import type { SerializedSigner } from '@sealwright/signatures';
-import type { OutputFormat } from '../shared/file-names.ts';
-import type { SigningChoices } from '../shared/profiles.ts';
-import type { TrustOptions } from '../shared/trust.ts';
+import type { OutputFormat } from '../shared/files/output-names.ts';
+import type { ServiceSigner } from '../shared/key-services/key-service.ts';
+import type { SigningChoices } from '../shared/signing/profiles.ts';
+import type { TrustOptions } from '../shared/signing/trust-options.ts';
 
 /** Plain data, cloned on its way: bytes that leave as buffers arrive as `Uint8Array`. */
 export interface WorkerProfile {
   readonly name: string;
   /** Undefined: files of this profile are signed elsewhere, or its certificate and key could not be loaded. */
-  readonly signer: SerializedSigner | undefined;
+  readonly signer: SerializedSigner | ServiceSigner | undefined;
   readonly choices: SigningChoices;
   readonly form: OutputFormat;
   /** False: the signed file is published without verification. */
@@ -22,6 +23,8 @@ export interface WorkerProfile {
 }
 
 export interface WorkerSetup {
+  /** Threads of a kind, which share the limits of key services. @default 1 */
+  readonly threads?: number;
   readonly processing: string;
   /** Folder with the working folders of all nodes; undefined: there is one process. */
   readonly allProcessing?: string | undefined;

@@ -1,17 +1,18 @@
 /** Parts of the portal for organizations, their users and how these sign in. */
+
+import { Administration } from './accounts/administration.ts';
+import { OperatorKeyList } from './accounts/operator-keys.ts';
+import { PasskeyCeremonies } from './accounts/passkeys.ts';
+import { ProviderSignIn } from './accounts/provider-sign-in.ts';
+import { SecondFactors } from './accounts/second-factors.ts';
+import { UserSignIn } from './accounts/sign-in.ts';
+import { TenantDirectory } from './accounts/tenants.ts';
+import { UserSessions } from './accounts/user-sessions.ts';
+import { UserDirectory } from './accounts/users.ts';
 import { FolderGrants } from './folders/folder-grants.ts';
 import { FolderRightsDirectory } from './folders/folder-rights.ts';
 import { Activity } from './reports/activity.ts';
 import { Provisioning } from './scim/provisioning.ts';
-import { Administration } from './tenants/administration.ts';
-import { OperatorKeyList } from './tenants/operator-keys.ts';
-import { PasskeyCeremonies } from './tenants/passkeys.ts';
-import { ProviderSignIn } from './tenants/provider-sign-in.ts';
-import { SecondFactors } from './tenants/second-factors.ts';
-import { UserSignIn } from './tenants/sign-in.ts';
-import { TenantDirectory } from './tenants/tenants.ts';
-import { UserSessions } from './tenants/user-sessions.ts';
-import { UserDirectory } from './tenants/users.ts';
 import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
 import type { PortalCommon } from './wiring-common.ts';

@@ -5,6 +5,22 @@
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
 
+export type { Administration, ApplicationView, OrganizationView } from './accounts/administration.ts';
+export type { OperatorKeys } from './accounts/operator-keys.ts';
+export type { PasskeyCreation, PasskeyRequest } from './accounts/passkeys.ts';
+export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './accounts/provider-sign-in.ts';
+export type {
+  FactorEnrolment,
+  FactorOutcome,
+  FactorOwner,
+  FactorState,
+  PendingSignIn,
+  SecondFactorProof,
+  SecondFactors,
+} from './accounts/second-factors.ts';
+export type { SignedInUser, SignInLinkView, UserSignIn } from './accounts/sign-in.ts';
+export type { SessionView, UserSessions } from './accounts/user-sessions.ts';
+export type { UserDirectory } from './accounts/users.ts';
 export type * from './api/activity.ts';
 export * from './api/callers.ts';
 export type * from './api/documents.ts';
@@ -24,40 +40,24 @@ export type {
   SenderOverview,
 } from './documents/sender-overview.ts';
 export type { CheckedDocument, Validation } from './documents/validation.ts';
-export type { Drafts } from './drafts/drafts.ts';
-export type { EditorSessionPage, EditorSessionService } from './drafts/editor-sessions.ts';
-export type { SavedFlowService } from './drafts/saved-flows.ts';
 export type { FolderGrants } from './folders/folder-grants.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
-export type { Generations, TablePreview } from './generation/generations.ts';
-export type { Templates } from './generation/templates.ts';
-export type { MailboxEntry, Mails, OperatorMails } from './mail/mails.ts';
+export type { Generations, TablePreview } from './generations/generations.ts';
+export type { Templates } from './generations/templates.ts';
+export type { MailboxEntry, Mails, OperatorMails } from './mails/mails.ts';
 export type { Portal as PortalService } from './portal.ts';
 export type { Reports } from './reports/reports.ts';
+export type { Drafts } from './saved-requests/drafts.ts';
+export type { EditorSessionPage, EditorSessionService } from './saved-requests/editor-sessions.ts';
+export type { MarksSessionService } from './saved-requests/marks-sessions.ts';
+export type { SavedFlowService } from './saved-requests/saved-flows.ts';
 export * from './scim/provisioning.ts';
 export * from './scim/refusal.ts';
 export * from './scim/schemas.ts';
 export { mayChange, mayGrant, reachesFolder } from './shared/folder-access.ts';
 export { parsedInput } from './shared/parsed-input.ts';
-export type { MarksSessionService } from './signing/marks-sessions.ts';
 export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
-export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
-export type { OperatorKeys } from './tenants/operator-keys.ts';
-export type { PasskeyCreation, PasskeyRequest } from './tenants/passkeys.ts';
-export type { PortalProvider, ProviderOutcome, ProviderSignIn } from './tenants/provider-sign-in.ts';
-export type {
-  FactorEnrolment,
-  FactorOutcome,
-  FactorOwner,
-  FactorState,
-  GivenProof,
-  PendingSignIn,
-  SecondFactors,
-} from './tenants/second-factors.ts';
-export type { SignedInUser, SignInLinkView, UserSignIn } from './tenants/sign-in.ts';
-export type { SessionView, UserSessions } from './tenants/user-sessions.ts';
-export type { UserDirectory } from './tenants/users.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';
 export type { StoredFile } from './uploads/blobs.ts';
 export type { Uploads, UploadView } from './uploads/uploads.ts';

@@ -1,7 +1,8 @@
 /** Parts of the portal by which documents are created, changed, read, listed and checked. */
 import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import { OrderNumbers } from '../shared/order-numbers.ts';
+import { OrderNumbers } from '../shared/ids/order-numbers.ts';
+import { remindersOf, signedFileRule } from './accounts/languages.ts';
 import { DocumentColumns } from './document-records/document-columns.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DocumentDirectory } from './document-records/document-reader.ts';
@@ -20,7 +21,6 @@ import type { PortalOptions } from './portal-options.ts';
 import { DescribedFiles } from './renditions/described-files.ts';
 import { Renditions } from './renditions/renditions.ts';
 import { Reports } from './reports/reports.ts';
-import { remindersOf, signedFileRule } from './tenants/languages.ts';
 import type { PortalCommon } from './wiring-common.ts';
 
 /** A file of a document is at most this many uploads long. */
@@ -45,7 +45,7 @@ export async function createDocumentServices(common: PortalCommon) {
     languageOf,
     history: new DocumentHistory(store),
   });
-  const { creation, documentEdits, order } = await createChanges(common, directory, folders);
+  const { files, creation, documentEdits, order } = await createChanges(common, directory, folders);
   const documents = new DocumentService({
     runtime,
     directory,
@@ -57,6 +57,7 @@ export async function createDocumentServices(common: PortalCommon) {
   });
   return {
     directory,
+    files,
     folders,
     columns,
     contents,
@@ -115,7 +116,7 @@ async function createChanges(common: PortalCommon, directory: DocumentDirectory,
     plans,
     notifyNewVersion: options.notifyParticipants.newVersion,
   });
-  return { creation, documentEdits, order };
+  return { files, creation, documentEdits, order };
 }
 
 /** Continues after the newest document of the store. */

@@ -12,7 +12,7 @@ import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api/callers.ts';
-import '../shared/request-faults.ts';
+import '../shared/failures/request-fault-points.ts';
 
 export const IDEMPOTENT_REQUEST = defineActor('idempotent-request', {
   machine: idempotentRequestMachine,

@@ -3,20 +3,20 @@
  * actors are defined in `registry.ts`.
  */
 import type { HandledEffect } from '@sealwright/runtime';
-import type { OrganizationContext } from '../../machines/portal/organization.ts';
+import type { OrganizationContext } from '../../machines/portal/accounts/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import type { SecretBox } from '../shared/secret-box.ts';
-import type { SparseIndexes } from '../shared/tables/sparse-index.ts';
+import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
+import type { SecretBox } from '../shared/secrets/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
+import { ORGANIZATION } from './accounts/organizations.ts';
 import { brandingOf } from './branding/branding.ts';
 import { FOLDER } from './folders/folders.ts';
-import type { Mailer } from './mail/mail-port.ts';
-import type { CodeLookup, MailLinks } from './mail/mail-rendering.ts';
-import { Mails, notifyHandler, reportMailHandler } from './mail/mails.ts';
-import type { MessageGateway } from './mail/message-gateway.ts';
-import { MailTrouble, sendMailHandler, testMailSender } from './mail/send-mail.ts';
-import { ORGANIZATION } from './tenants/organizations.ts';
+import type { Mailer } from './mails/mail-port.ts';
+import type { CodeLookup, MailLinks } from './mails/mail-rendering.ts';
+import { Mails, notifyHandler, reportMailHandler } from './mails/mails.ts';
+import type { MessageGateway } from './mails/message-gateway.ts';
+import { MailTrouble, sendMailHandler, testMailSender } from './mails/send-mail.ts';
 import { callWebhookHandler, Deliveries } from './webhooks/deliveries.ts';
 import { publishEventsHandler } from './webhooks/publish-events.ts';
 import type { PayloadLookups } from './webhooks/webhook-payloads.ts';

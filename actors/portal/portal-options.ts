@@ -1,9 +1,9 @@
 import type { ObjectStore } from '../shared/objects/object-store.ts';
-import type { Profile } from '../shared/profiles.ts';
-import type { TrustOptions } from '../shared/trust.ts';
+import type { Profile } from '../shared/signing/profiles.ts';
+import type { TrustOptions } from '../shared/signing/trust-options.ts';
 import type { IdentifierFormat } from './documents/document-plans.ts';
-import type { Mailer } from './mail/mail-port.ts';
-import type { MessageGateway } from './mail/message-gateway.ts';
+import type { Mailer } from './mails/mail-port.ts';
+import type { MessageGateway } from './mails/message-gateway.ts';
 import type { bootstrapTenants } from './tenants-bootstrap.ts';
 
 export interface PortalOptions {

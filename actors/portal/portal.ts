@@ -1,7 +1,7 @@
 /** The portal: actor definitions, effect handlers, start and stop. Shares runtime and store with the batch service. */
 import type { ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import { Singletons } from '../shared/singletons.ts';
+import { Singletons } from '../shared/coordination/singletons.ts';
 import { createAccounts } from './accounts.ts';
 import { BrandingService } from './branding/branding.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
@@ -9,14 +9,14 @@ import { documentsIn } from './document-records/document-list.ts';
 import { createDocumentServices } from './document-services.ts';
 import { operateDocumentsHandler } from './documents/document-operations.ts';
 import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents/remove-files.ts';
-import { cancelDraftDocumentsHandler, confirmDraftHandler } from './drafts/drafts.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
-import { generateDocumentsHandler } from './generation/generate-documents.ts';
+import { generateDocumentsHandler } from './generations/generate-documents.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
 import type { PortalOptions } from './portal-options.ts';
 import { portalDefinitions } from './registry.ts';
 import { makeReportHandler } from './reports/reports.ts';
 import { createRequestServices } from './request-services.ts';
+import { cancelDraftDocumentsHandler, confirmDraftHandler } from './saved-requests/drafts.ts';
 import { settleGroups } from './scim/groups.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';
@@ -24,7 +24,7 @@ import { createSigningServices } from './signing-services.ts';
 import { createCommon } from './wiring-common.ts';
 
 /** Share of the time of a stop in which tables of lists are kept: one in three. */
-const KEEP_PART = 3;
+const SAVE_PART = 3;
 
 /** The portal, opened. */
 export type Portal = Awaited<ReturnType<Awaited<ReturnType<typeof planPortal>>['open']>>;
@@ -115,7 +115,7 @@ async function start({ common, documents, singletons }: PortalWiring): Promise<v
   common.sweeping.startTrimming();
   await singletons.run('files', () => common.sweeping.start());
   await settleGroups(common.runtime);
-  void columns.prepare().then(() => columns.kept?.keepAtIntervals());
+  void columns.prepare().then(() => columns.snapshots?.saveAtIntervals());
 }
 
 async function drain(
@@ -125,7 +125,7 @@ async function drain(
   const { columns } = documents;
   accounts.signIn.close();
   documents.senderOverview.close();
-  await columns.kept?.keepWithin(grace / KEEP_PART);
+  await columns.snapshots?.saveWithin(grace / SAVE_PART);
   columns.close();
   await singletons.stop();
   await common.sweeping.stop();

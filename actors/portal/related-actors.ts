@@ -6,7 +6,8 @@
 import { type ActorAddress, type ActorDefinition, type ActorStore, contextOf } from '@sealwright/runtime';
 import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { DocumentId, FolderId } from '../../machines/ids.ts';
-import { usersOf } from '../../machines/portal/document/document-flow.ts';
+import { usersOf } from '../../machines/portal/documents/document-flow.ts';
+import { ORGANIZATION } from './accounts/organizations.ts';
 import {
   DOCUMENT,
   type DocumentActor,
@@ -14,10 +15,9 @@ import {
   seededId,
 } from './document-records/document-index.ts';
 import { FOLDER, foldersIn } from './folders/folders.ts';
-import { documentSeed, GENERATION } from './generation/generations.ts';
-import { MAIL } from './mail/mails.ts';
+import { documentSeed, GENERATION } from './generations/generations.ts';
+import { MAIL } from './mails/mails.ts';
 import { codesActor, FLOW_ACTION } from './signing/signing-codes.ts';
-import { ORGANIZATION } from './tenants/organizations.ts';
 import { deliveryQueue, WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
 import { WEBHOOK_SET } from './webhooks/webhooks.ts';
 

@@ -2,12 +2,12 @@
 
 import type { Accounts } from './accounts.ts';
 import type { DocumentServices } from './document-services.ts';
-import { Drafts } from './drafts/drafts.ts';
-import { EditorSessionService } from './drafts/editor-sessions.ts';
-import { SavedFlowService } from './drafts/saved-flows.ts';
-import { Generations } from './generation/generations.ts';
-import { Templates } from './generation/templates.ts';
-import { MarksSessionService } from './signing/marks-sessions.ts';
+import { Generations } from './generations/generations.ts';
+import { Templates } from './generations/templates.ts';
+import { Drafts } from './saved-requests/drafts.ts';
+import { EditorSessionService } from './saved-requests/editor-sessions.ts';
+import { MarksSessionService } from './saved-requests/marks-sessions.ts';
+import { SavedFlowService } from './saved-requests/saved-flows.ts';
 import type { PortalCommon } from './wiring-common.ts';
 
 export function createRequestServices(common: PortalCommon, accounts: Accounts, documents: DocumentServices) {

@@ -5,6 +5,7 @@ import type { DocumentServices } from './document-services.ts';
 import { Authenticators } from './signing/authenticators.ts';
 import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
+import { FirstPages } from './signing/first-pages.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { SigningCodes } from './signing/signing-codes.ts';
 import { SigningPages } from './signing/signing-pages.ts';
@@ -14,7 +15,7 @@ import type { PortalCommon } from './wiring-common.ts';
 export function createSigningServices(common: PortalCommon, accounts: Accounts, documents: DocumentServices) {
   const { options, runtime, pool, blobs, uploads, links, tickets, waits, sealProfile, languageOf } = common;
   const { tenants, passkeys } = accounts;
-  const { directory, contents } = documents;
+  const { directory, contents, files } = documents;
   const sealing = {
     actors: runtime.actors,
     clock: runtime.clock,
@@ -43,6 +44,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     allowUnproven: options.allowUnproven ?? false,
     languageOf,
     early,
+    files,
   });
   const fieldUploads = new FieldUploads(uploads);
   return {
@@ -58,6 +60,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       uploads,
       certificates,
       fieldUploads,
+      files,
     }),
     signingPages: new SigningPages({
       runtime,
@@ -67,6 +70,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       tenants,
       contents,
       authenticators,
+      firstPages: new FirstPages({ runtime, pool, blobs }),
     }),
   };
 }

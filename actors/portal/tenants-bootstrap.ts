@@ -6,11 +6,11 @@
  */
 
 import { describeFailure, Fatal } from '@sealwright/runtime';
-import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks.ts';
+import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks/webhooks.ts';
 import type { Language } from '../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
-import type { OrganizationSettings } from '../../machines/portal/organization.ts';
-import type { Administration, OrganizationView } from './tenants/administration.ts';
+import type { OrganizationSettings } from '../../machines/portal/accounts/organization.ts';
+import type { Administration, OrganizationView } from './accounts/administration.ts';
 import type { WebhookRegistry } from './webhooks/webhooks.ts';
 
 /** An application that is to be there. */
@@ -23,7 +23,7 @@ export interface ApplicationSettings {
    * `configured`: the secret is good after every start. `kept`: it was made by the program; once the application is
    * there, nothing is added, so that a revoked one stays revoked.
    */
-  readonly from: 'configured' | 'kept';
+  readonly from: 'configured' | 'stored';
 }
 
 /** Settings of an organization as code; a missing member changes nothing. */
@@ -92,11 +92,13 @@ async function configure(
   wanted: Omit<BootstrapOrganization, 'name'>,
 ): Promise<void> {
   const { identifier, embedOrigins, language, replyTo, refuseSignedEnvelopeFiles } = wanted;
+  // An administrator may have typed another address since the same one was configured.
+  const isNew = replyTo !== undefined && replyTo !== (await administration.configuredReplyTo(id));
   const settings: Partial<OrganizationSettings> = {
     ...(identifier !== undefined && { identifier }),
     ...(embedOrigins !== undefined && { embedOrigins }),
     ...(language !== undefined && { language }),
-    ...(replyTo !== undefined && { replyTo }),
+    ...(isNew && { replyTo, configuredReplyTo: replyTo }),
     ...(refuseSignedEnvelopeFiles !== undefined && { refuseSignedEnvelopeFiles }),
   };
   if (Object.keys(settings).length > 0) await administration.configure(id, settings);

@@ -12,7 +12,7 @@ import {
   type SigningServices,
   type TrustSettings,
 } from '@sealwright/signatures';
-import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
+import { createAuthorityTransport } from '../../actors/shared/signing/authority-transport.ts';
 import type { TrustedRoot } from '../frame/judges.ts';
 
 export const KEYS = ['rsa2048', 'p256'] as const;

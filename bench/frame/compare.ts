@@ -3,7 +3,7 @@
  * the limit, measured in the same run, and changes of limits are reported.
  */
 import { number } from '../../logging/progress.ts';
-import type { ComparedReport } from './report.ts';
+import type { ComparedReport } from './bench-report.ts';
 import { columns } from './report-text.ts';
 
 /** Verdict on a figure; `missing` when one run lacks it or has another unit. */

@@ -5,10 +5,11 @@ import { type BuiltRuntime, buildRuntime } from '#runtime/runtime.js';
 const quiet = (): void => {};
 export const QUIET: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-type Given = Parameters<typeof buildRuntime>[0];
+type RuntimeOptions = Parameters<typeof buildRuntime>[0];
 
 export function quietRuntime(
-  given: Pick<Given, 'store' | 'definitions'> & Partial<Pick<Given, 'clock' | 'handlers' | 'shards'>>,
+  given: Pick<RuntimeOptions, 'store' | 'definitions'> &
+    Partial<Pick<RuntimeOptions, 'clock' | 'handlers' | 'shards'>>,
 ): BuiltRuntime {
   return buildRuntime({ clock: systemClock, ids: systemIds, log: QUIET, handlers: {}, ...given });
 }

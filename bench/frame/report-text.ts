@@ -1,8 +1,8 @@
 /** Formats a result as text. */
 import { number } from '../../logging/progress.ts';
 import type { Aim, Limit } from './bench.ts';
+import type { BenchReport, JudgedFigure } from './bench-report.ts';
 import type { BenchEnvironment } from './machine.ts';
-import type { BenchReport, JudgedFigure } from './report.ts';
 
 const HEAD = [
   '',

@@ -23,15 +23,7 @@ import { runService, serviceManager } from '../serve.ts';
 import type { Terminal } from '../terminal.ts';
 import { type CommandLine, SETTINGS_HELP } from './command-line.ts';
 import { addDecrypt, addExtend, addVerify } from './file-commands.ts';
-import {
-  addActors,
-  addCheckConfig,
-  addDoctor,
-  addHealth,
-  addMcp,
-  addServe,
-  addTry,
-} from './service-commands.ts';
+import { addCheckConfig, addDoctor, addHealth, addServe, addTry } from './service-commands.ts';
 import { addBackup, addJobs, addKeys, addStore, addVerifyHistory } from './store-commands.ts';
 
 /**
@@ -118,6 +110,18 @@ function addBench(line: CommandLine): void {
     );
 }
 
+/** Commands of earlier versions, and what to use instead. */
+const REMOVED_COMMANDS: ReadonlyMap<string, string> = new Map([
+  [
+    'actors',
+    'this command was removed. Use the page /actors of the batch service, or GET /api/actors (GET /api/runtime for threads and store, POST /api/actors/{kind}/{id}/restart).',
+  ],
+  [
+    'mcp',
+    'this command was removed. Use the package @sealwright/mcp of the release: sealwright-mcp --folder <folder>, with addresses and keys in its environment.',
+  ],
+]);
+
 const SHELLS = ['bash', 'zsh'] as const;
 type Shell = (typeof SHELLS)[number];
 
@@ -159,11 +163,15 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         exit = loaded.ok ? await run(loaded, ...given) : EXIT.refused;
       },
   };
+  const words = argv.filter((word) => !isSettingArgument(word));
+  const removed = REMOVED_COMMANDS.get(words[0] ?? '');
+  if (removed !== undefined) {
+    terminal.err(`sealwright ${words[0]}: ${removed}\n`);
+    return EXIT.refused;
+  }
   addCommands(line);
   try {
-    await line.program.parseAsync(withCommand(argv.filter((word) => !isSettingArgument(word))), {
-      from: 'user',
-    });
+    await line.program.parseAsync(withCommand(words), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.good;
@@ -190,14 +198,12 @@ function addCommands(line: CommandLine): void {
   addCheckConfig(line);
   addVerify(line);
   addTry(line);
-  addMcp(line, packageVersion());
   addExtend(line);
   addDecrypt(line);
   addDoctor(line);
   addHealth(line);
   addBackup(line);
   addStore(line, version);
-  addActors(line);
   addBench(line);
   addKeys(line);
   addVerifyHistory(line);

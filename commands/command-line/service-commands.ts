@@ -1,10 +1,9 @@
 /** Commands about the service: those that run it, check it, or ask the running one. */
 import type { AcceptedSettings, Settings } from '../../settings.ts';
-import type { ActorsOptions } from '../actors.ts';
 import { checkConfig } from '../check-config.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
-import { addConfiguredCommand, type CommandLine, configDir, SETTINGS_HELP } from './command-line.ts';
+import { addConfiguredCommand, type CommandLine } from './command-line.ts';
 
 /** @param serve runs the service until it is stopped */
 export function addServe(
@@ -29,19 +28,6 @@ export function addTry(line: CommandLine): void {
       return tryCommand(loaded, line);
     }),
   );
-}
-
-export function addMcp(line: CommandLine, version: string): void {
-  const text =
-    'serve the usual operations as tools for an assistant (Model Context Protocol, standard input and output)';
-  addConfiguredCommand(line.program, 'mcp', text)
-    .option('--folder <folder>', 'the only folder whose files it reads and writes', '.')
-    .action(
-      line.configured(async ({ settings }, options: { folder: string }) => {
-        const { mcp } = await import('../mcp/mcp.ts');
-        return mcp(settings, options, version, line);
-      }),
-    );
 }
 
 export function addDoctor(line: CommandLine): void {
@@ -80,31 +66,4 @@ async function healthCommand(settings: Settings, terminal: Terminal): Promise<Ex
     terminal.err(`The service at ${error.url} (${key}) ${error.message}\n`);
     return EXIT.failed;
   }
-}
-
-export function addActors({ program, terminal, configured }: CommandLine): void {
-  program
-    .command('actors')
-    .description('show the actors of the running service, or restart one that was given up')
-    .argument('[kind]', 'list the actors of this kind (default: list the kinds)')
-    .argument('[id]', 'show this actor')
-    .option('--state <state>', 'only actors in this state')
-    .option('--after <cursor>', 'the next page: the cursor that the previous page printed')
-    .option('--runtime', 'show shards, pool, event loop and store instead of actors', false)
-    .option('--stuck', 'only actors with failed work that is retried', false)
-    .option('--stopped', 'only actors that failed too often and were given up', false)
-    .option('--limit <number>', 'maximum number of actors', '50')
-    .option('--restart', 'restart the actor after it was given up; requires --reason', false)
-    .option('--reason <text>', 'reason of the restart; stored in the events')
-    .option('--json', 'print JSON', false)
-    .addOption(configDir())
-    .addHelpText('after', SETTINGS_HELP)
-    .action(
-      configured(
-        async ({ settings }, kind: string | undefined, id: string | undefined, options: ActorsOptions) => {
-          const { actorsCommand } = await import('../actors.ts');
-          return actorsCommand(settings, { ...(kind && { kind }), ...(id && { id }) }, options, terminal);
-        },
-      ),
-    );
 }

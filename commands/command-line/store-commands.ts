@@ -1,7 +1,7 @@
 /** Commands that read or write the store: `backup`, `store`, `keys`, `verify-history` and `jobs`. */
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
+import { USER_ROLES, type UserRole } from '../../machines/portal/accounts/portal-user.ts';
 import type { Settings } from '../../settings.ts';
 import type { AccessKeyArguments } from '../access-keys.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';

@@ -44,6 +44,7 @@ export const jobMembers = {
   profileName: shown(profileName, 'Signature profile of the job.', 'contracts'),
   folder: shown(folderName.nullable(), 'Input folder. Null: an upload.', 'invoices'),
   outputEncrypted: z.boolean().describe('Whether the published file is encrypted for its recipients.'),
+  sizeBytes: shown(z.int().nullable(), 'Length of the original as last seen. Null: not known.', 48_213),
 };
 
 /** One job as lists show it. */
@@ -148,6 +149,7 @@ export const JOB_EXAMPLE = {
   profileName: 'contracts',
   folder: null,
   outputEncrypted: false,
+  sizeBytes: 48_213,
 };
 
 export const JOB_DETAIL_EXAMPLE = {

@@ -122,7 +122,7 @@ export const readMailText = operation('GET /api/mails/{id}/text', {
 export const readMailPage = operation('GET /api/mails/{id}/html', {
   summary: 'Shows an e-mail as its recipient sees it.',
   description:
-    'The page as written, under a policy that loads nothing and runs nothing. Available for mails that were written to a folder, until `Portal:MailFolderKeepDays` have passed.',
+    'The page as written, under a policy that loads nothing and runs nothing. Available for mails that were written to a folder, for 30 days.',
   params: mailParams,
   reply: 'page',
   refusals: ['mail.not-found', 'mail.text-unavailable'],

@@ -5,29 +5,15 @@ import { bytes, entity, list, maybePart, members, shown, textUpTo, word } from '
 import type { Value } from '../operation.ts';
 import { organizationParams } from './ids.ts';
 import { operationsOf } from './operation.ts';
-import { LANGUAGES } from './words.ts';
+import {
+  BRANDED_MAILS,
+  type BrandedMail,
+  LANGUAGES,
+  MAX_INTRODUCTION,
+  MAX_REDIRECT_URL,
+  MAX_SUBJECT,
+} from './words.ts';
 
-/** Kinds of mails whose words an organization can change. */
-export const BRANDED_MAILS = [
-  'pending',
-  'reminder',
-  'expiring',
-  'concluded',
-  'refused',
-  'canceled',
-  'new-version',
-  'flow-edited',
-  'observing',
-  'code',
-  'pending-list',
-  'sign-in',
-] as const;
-export type BrandedMail = (typeof BRANDED_MAILS)[number];
-
-/** Characters of the words of a mail. */
-export const MAX_SUBJECT = 200;
-export const MAX_INTRODUCTION = 2_000;
-export const MAX_REDIRECT_URL = 500;
 export const MAX_REDIRECT_ORIGINS = 20;
 export const MAX_LOGO_BYTES = 64 * 1024;
 /** Larger files are refused unread; up to here with the limit by the check of the picture. */

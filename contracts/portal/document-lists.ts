@@ -114,10 +114,10 @@ const documentFilterBody = members({
 }).meta({ id: 'DocumentFilter' });
 
 const filterQuery = members(filterMembers);
-type Given = z.output<typeof filterQuery>;
+type FilterQuery = z.output<typeof filterQuery>;
 
 /** As lists take it, and as operations store it; an absent member is no restriction. */
-function filterOf(given: { readonly [Member in keyof Given]?: Given[Member] | null }) {
+function filterOf(given: { readonly [Member in keyof FilterQuery]?: FilterQuery[Member] | null }) {
   const { isConcluded, status, tags } = given;
   const byOldFlag = typeof isConcluded !== 'boolean' ? undefined : isConcluded ? 'Concluded' : 'Pending';
   // Cursors name a list by these members in this order.

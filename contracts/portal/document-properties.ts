@@ -138,16 +138,16 @@ type Properties = Readonly<Record<string, Property>>;
 const properties = { ...alwaysStored, ...storedIfGiven };
 
 type Name = keyof typeof properties;
-type Given<Table extends Properties, Member extends keyof Table> = NonNullable<
+type RequestValue<Table extends Properties, Member extends keyof Table> = NonNullable<
   Value<Table[Member]['request']>
 >;
 
 /** As documents store them. */
 export type DocumentProperties = {
   readonly [Member in keyof typeof alwaysStored]:
-    | Given<typeof alwaysStored, Member>
+    | RequestValue<typeof alwaysStored, Member>
     | (typeof alwaysStored)[Member]['otherwise'];
-} & { readonly [Member in keyof typeof storedIfGiven]?: Given<typeof storedIfGiven, Member> };
+} & { readonly [Member in keyof typeof storedIfGiven]?: RequestValue<typeof storedIfGiven, Member> };
 
 type Shape<Part extends keyof Property> = {
   [Member in Name as (typeof properties)[Member] extends Required<Pick<Property, Part>>

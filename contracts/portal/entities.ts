@@ -19,6 +19,7 @@ import {
 } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { CREATION, EXAMPLE_IDS } from './examples.ts';
+import { LANGUAGES } from './words.ts';
 
 export const identity = id.describe('Identifier, unique within the instance.');
 export const entityName = shown(z.string(), 'Name that people read.', 'Lease agreement');
@@ -61,6 +62,10 @@ export const participant = entity('Participant', {
     'Telephone number with country code. Kept; nothing is sent to it.',
     '+351 912 345 678',
   ),
+  language: z
+    .enum(LANGUAGES)
+    .optional()
+    .describe('Language of the mails, codes and pages of the person. Left out: none was given.'),
 });
 
 /** Characters of a name that clients give to folders, saved flows, drafts and templates. */
@@ -128,7 +133,7 @@ export const ticketPath = shown(
   'Path with a ticket, relative to the service. It needs no key.',
   `/api/documents/${EXAMPLE_IDS.document}/download?ticket=0f8c1d2e`,
 );
-export const keptRequest = shown(anyObject, 'The body of POST /api/documents, as it was sent.', CREATION);
+export const savedRequest = shown(anyObject, 'The body of POST /api/documents, as it was sent.', CREATION);
 export const actionId = shown(
   uuid,
   'Action of the participant. Absent: the first pending action of this person.',

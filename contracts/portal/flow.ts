@@ -47,6 +47,7 @@ import {
   FIELD_TYPES,
   HOLDER_TYPES,
   INITIALS_MODES,
+  LANGUAGES,
   MARK_TYPES,
   MAX_ACTIONS,
   XADES_IDENTIFIERS,
@@ -79,6 +80,11 @@ const newParticipant = members({
     'Telephone number with country code. Codes are sent to it where the action requires that.',
     '+351 912 345 678',
   ),
+  language: word(LANGUAGES)
+    .nullish()
+    .describe(
+      'Language of the mails, codes and pages of the person. Absent: mails have that of the organization, pages that of the browser.',
+    ),
 }).meta({ id: 'NewParticipant' });
 
 const person = newParticipant.describe(

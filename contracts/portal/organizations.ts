@@ -28,7 +28,7 @@ import { organizationParams } from './ids.ts';
 import { nameQuery, pageOf, paging } from './lists.ts';
 import { KEY_SCOPES, operation } from './operation.ts';
 import { newReminders, reminders } from './reminders.ts';
-import { webhook } from './webhooks.ts';
+import { webhook } from './webhooks/webhooks.ts';
 
 export const APPLICATION_ROLES = ['Normal', 'Monitor', 'Administrator'] as const;
 export type ApplicationRole = (typeof APPLICATION_ROLES)[number];

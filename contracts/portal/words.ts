@@ -6,7 +6,7 @@
 import type { Tone } from '../tone.ts';
 
 /** Languages of mails and pages. */
-export const LANGUAGES = ['en', 'pt', 'es'] as const;
+export const LANGUAGES = ['en', 'pt', 'es', 'de', 'fr', 'it'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
@@ -159,3 +159,25 @@ export type CodeChannel = (typeof CODE_CHANNELS)[number];
 export const CODE_KINDS = [...CODE_CHANNELS, 'AuthenticatorApp'] as const;
 export type CodeKind = (typeof CODE_KINDS)[number];
 export const CONFIRMATION_FLAGS = Object.keys(CONFIRMATIONS) as readonly ConfirmationFlag[];
+
+/** Kinds of mails whose words an organization can change. */
+export const BRANDED_MAILS = [
+  'pending',
+  'reminder',
+  'expiring',
+  'concluded',
+  'refused',
+  'canceled',
+  'new-version',
+  'flow-edited',
+  'observing',
+  'code',
+  'pending-list',
+  'sign-in',
+] as const;
+export type BrandedMail = (typeof BRANDED_MAILS)[number];
+
+/** Characters of the words of a mail. */
+export const MAX_SUBJECT = 200;
+export const MAX_INTRODUCTION = 2_000;
+export const MAX_REDIRECT_URL = 500;

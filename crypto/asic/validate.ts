@@ -9,7 +9,7 @@ import { type Finding, failed, passed, warned } from '../core/validation-report.
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { signatureReport } from '../xades/report.ts';
+import { signatureReport } from '../xades/signature-report.ts';
 import { readable, topSignatures } from '../xades/validate.ts';
 import { referenceContext } from '../xades/validation/reference-data.ts';
 import { holds } from '../xades/validation/signature-node.ts';

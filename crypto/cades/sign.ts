@@ -10,6 +10,7 @@ import {
   type InputFile,
   type OutputFile,
   type RemoteSigner,
+  type SignAtLevelRequest,
   type SignatureLevel,
   type SignatureParameters,
   type SignedFile,
@@ -37,7 +38,7 @@ import { type FilesDone, type SignatureOutput, withFiles, withFilesMeanwhile } f
  * `certificate.revoked`; `request.invalid` when a service that the level needs is not given
  */
 export async function signCadesAtLevel(
-  request: SignFileRequest<InputFile, OutputFile>,
+  request: SignAtLevelRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const { signer, level = 'B', cades = {} } = request;

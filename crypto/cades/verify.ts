@@ -2,7 +2,7 @@
 
 import { openSource, type Source } from '../core/files.ts';
 import type { Check, InputFile, VerificationReport, VerifyFileRequest } from '../core/types.ts';
-import { inspectSignedData } from '../validation/signed-data/verify.ts';
+import { inspectSignedData } from '../validation/signed-data/verify-signed-data.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
 /**

@@ -13,19 +13,30 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
-import type { Certificate } from '../x509/certificate.ts';
+import { type Certificate, serialOctets } from '../x509/certificate.ts';
 import { nameKey } from '../x509/names.ts';
 import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 
 /** Returns the certificate that a SignerIdentifier names (RFC 5652 §5.3). */
 function certificateNamed(id: SignerId, certificates: readonly Certificate[]): Certificate | undefined {
-  return certificates.find((certificate) => isNamed(id, certificate));
+  return certificates.find((one) => isNamedExactly(id, one)) ?? certificates.find((one) => isNamed(id, one));
 }
 
-function isNamed(id: SignerId, certificate: Certificate): boolean {
+function isNamedExactly(id: SignerId, certificate: Certificate): boolean {
   if (id.by === 'key') return keyIdOf(certificate).equals(id.keyId);
   return certificate.serial.equals(id.serial) && certificate.issuer.equals(id.issuer);
+}
+
+/** True for issuer and serial number of the same values too: programs write both anew. */
+function isNamed(id: SignerId, certificate: Certificate): boolean {
+  if (isNamedExactly(id, certificate)) return true;
+  return id.by !== 'key' && hasSerial(certificate, id.serial) && isIssuer(id.issuer, certificate);
+}
+
+/** @param serial DER of an INTEGER */
+function hasSerial(certificate: Certificate, serial: Buffer): boolean {
+  return serialOctets(certificate.serial).equals(serialOctets(serial));
 }
 
 /** Names match in their encodings, or as RFC 5280 §7.1 compares them: some programs write names anew. */
@@ -124,7 +135,7 @@ export function certIdError(value: Element, certificate: Certificate, fixed?: 's
   const names = new Cursor(issuerSerial);
   const generalNames = directoryNames(names.next(TAG.sequence));
   const serial = encoded(names.next(TAG.integer));
-  const same = serial.equals(certificate.serial) && generalNames.some((name) => isIssuer(name, certificate));
+  const same = hasSerial(certificate, serial) && generalNames.some((name) => isIssuer(name, certificate));
   return same ? undefined : 'Issuer and serial in the attribute are those of another certificate.';
 }
 
@@ -209,20 +220,17 @@ export function bindCertificate(
   const isOwn = own !== undefined && (reference === undefined || mismatchOf(reference, own) === undefined);
   const named = isOwn ? own : (outsideCertificate(signer, outside, fits) ?? own);
   const certificate = named ?? certificateByDigest(reference, [...inside, ...outside]);
-  const found = certificateFinding(certificate);
+  const found = [certificateFinding(certificate)];
+  if (certificate !== undefined && !isNamedExactly(signer.id, certificate)) found.push(OTHER_IDENTIFIER);
   if (reference === undefined) {
-    const missing = missingReference(needed);
-    return { certificate, findings: [found, missing], algorithms: [], bound: false };
+    return { certificate, findings: [...found, missingReference(needed)], algorithms: [], bound: false };
   }
   const older = olderReference(signer);
   const mismatch =
     certificate === undefined
       ? undefined
       : (mismatchOf(reference, certificate) ?? (older && mismatchOf(older, certificate)));
-  const findings =
-    certificate === undefined
-      ? [found]
-      : [found, ...(named === undefined ? [OTHER_IDENTIFIER] : []), bindingFinding(mismatch)];
+  const findings = certificate === undefined ? found : [...found, bindingFinding(mismatch)];
   const hash = certIdHash(reference.value, reference.fixed);
   const algorithms =
     hash === undefined ? [] : [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
@@ -251,7 +259,7 @@ function certificateByDigest(
 
 const OTHER_IDENTIFIER: Finding = warned(
   'certificate.identifier',
-  'The unsigned identifier of the signer is not written as in the certificate that the signed attribute names.',
+  'The unsigned identifier of the signer is not written as in the certificate.',
 );
 
 function missingReference(needed: boolean): Finding {

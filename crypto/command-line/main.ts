@@ -145,7 +145,7 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
     const place = placeOf(values.place);
     const { trust = [], intermediates = [], text = [], detached = false } = values;
     const options = { ...given(values), trust, intermediates, text, detached, level };
-    const { signFiles } = await import('./sign.ts');
+    const { signFiles } = await import('./sign-command.ts');
     return signFiles(files, { ...options, ...given({ format, container, digest, place }) }, terminal, {
       env,
       at: machineTime(),
@@ -167,7 +167,7 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
       timestampUrl,
       ...given({ format }),
     };
-    const { extendFiles } = await import('./extend.ts');
+    const { extendFiles } = await import('./extend-command.ts');
     return extendFiles(files, options, terminal, { env });
   }
   if (command === 'verify') {
@@ -177,8 +177,8 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
     const at = values.at === undefined ? machineTime() : Date.parse(values.at);
     if (Number.isNaN(at)) throw new Error('--at is a date and time, such as 2026-05-17T12:00:00Z.');
     const password = values['password-env'] === undefined ? undefined : env[values['password-env']];
-    const { verifyFiles } = await import('./verify.ts');
-    const { validateFile } = await import('../files/validate.ts');
+    const { verifyFiles } = await import('./verify-command.ts');
+    const { validateFile } = await import('../files/validate-file.ts');
     const { servicesOf } = await import('./services.ts');
     return verifyFiles(
       files,

@@ -80,7 +80,7 @@ export interface ToBeSigned {
 export interface RemoteSigner extends SignerIdentity {
   /**
    * Resolves with the signature value: of ECDSA in DER or as r and s concatenated, of PSS with a salt of the digest's
-   * length. It is checked with the certificate before anything is written. An error that it throws is passed on.
+   * length. It is checked with the certificate; a wrong one leaves no output. An error that it throws is passed on.
    */
   sign(data: ToBeSigned): Promise<Uint8Array>;
 }

@@ -11,9 +11,10 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
-import type { Certificate } from '../x509/certificate.ts';
+import { type Certificate, leadingZeros, serialOctets } from '../x509/certificate.ts';
 import {
   comparableNames,
+  type Extension,
   pointUrls,
   readCrlPoints,
   readPointName,
@@ -43,7 +44,7 @@ type RevocationReason = NonNullable<(typeof REASONS)[number]>;
 
 /** Time and reason of a revocation. */
 export interface Revocation {
-  /** Milliseconds since the epoch. */
+  /** Time since which the certificate does not count, milliseconds since the epoch: see `readRevocation`. */
   readonly at: number;
   readonly reason: RevocationReason;
 }
@@ -55,6 +56,42 @@ export function readReason(element: Element): RevocationReason {
   const [number = -1] = contents(element);
   if (element.tag !== ENUMERATED) throw new Asn1Error('revocation reason malformed', element.start);
   return REASONS[number] ?? 'unspecified';
+}
+
+const INVALIDITY_DATE = '2.5.29.24';
+
+/**
+ * Reads time and reason of a revocation. The invalidity date (§5.3.2) counts where it is earlier: the authority says that
+ * since then the key was compromised, so a proof that a signature is older than the revocation proves nothing. A hold is
+ * no such statement. Source: docs/decisions/0530-revocation-entries.md.
+ * @param extensions of the entry of a CRL or of the SingleResponse (RFC 6960 §4.4.5)
+ * @throws {Asn1Error}
+ */
+export function readRevocation(
+  at: number,
+  reason: RevocationReason,
+  extensions: readonly Extension[],
+): Revocation {
+  const invalid = extensions.find(({ id }) => id === INVALIDITY_DATE);
+  if (invalid === undefined || reason === 'certificateHold') return { at, reason };
+  try {
+    return { at: Math.min(at, readFractionalTime(readWhole(invalid.value))), reason };
+  } catch (error) {
+    // A date that cannot be read makes no revocation disappear.
+    if (error instanceof Asn1Error) return { at, reason };
+    throw error;
+  }
+}
+
+/**
+ * Combines two entries about one certificate: it is revoked since the earlier time, for the reason that lasts.
+ * An entry that only lifts a hold says nothing beside another one.
+ */
+export function bothRevocations(one: Revocation | undefined, other: Revocation): Revocation {
+  if (one === undefined || one.reason === 'removeFromCRL') return other;
+  if (other.reason === 'removeFromCRL') return one;
+  const { reason } = one.reason === 'certificateHold' ? other : one;
+  return { at: Math.min(one.at, other.at), reason };
 }
 
 export interface Crl {
@@ -151,8 +188,9 @@ function parse(der: Buffer): Crl {
       const key = `${serial.toString('latin1')}${indirect ? issuerKey : ''}`;
       if (!found.has(key)) {
         if (found.size === CACHE_SIZE) found.clear();
+        const octets = serialOctets(serial);
         const search = (list: Element) =>
-          indirect ? searchIndirect(list, serial, issuerKey, nameKey(issuer)) : searchDirect(list, serial);
+          indirect ? searchIndirect(list, octets, issuerKey, nameKey(issuer)) : searchDirect(list, octets);
         found.set(key, entries === undefined ? undefined : search(entries));
       }
       return found.get(key);
@@ -164,15 +202,16 @@ function isTime(tag: number | undefined): boolean {
   return tag === TAG.utcTime || tag === TAG.generalizedTime;
 }
 
-/** Searches the entries in order without keeping them, since CRLs can have a million entries. */
+/** Searches all entries in order without keeping them, since CRLs can have a million entries. */
 function searchDirect(entries: Element, serial: Buffer): Revocation | undefined {
   const cursor = new Cursor(entries);
+  let found: Revocation | undefined;
   while (!cursor.done) {
     const entry = cursor.next(TAG.sequence);
     // Only the matching entry is parsed further.
-    if (hasSerial(entry, serial)) return readEntry(entry).revocation;
+    if (hasSerial(entry, serial)) found = bothRevocations(found, readEntry(entry).revocation);
   }
-  return undefined;
+  return found;
 }
 
 /** Searches an indirect CRL: an entry without certificateIssuer has the issuer of the entry before it (§5.3.3). */
@@ -184,19 +223,27 @@ function searchIndirect(
 ): Revocation | undefined {
   const cursor = new Cursor(entries);
   let issuers: readonly string[] = [listIssuer];
+  let found: Revocation | undefined;
   while (!cursor.done) {
     const entry = cursor.next(TAG.sequence);
     const { revocation, certificateIssuers } = readEntry(entry);
     issuers = certificateIssuers ?? issuers;
-    if (issuers.includes(issuerKey) && hasSerial(entry, serial)) return revocation;
+    if (issuers.includes(issuerKey) && hasSerial(entry, serial)) found = bothRevocations(found, revocation);
   }
-  return undefined;
+  return found;
 }
 
-function hasSerial({ bytes, from, to }: Element, serial: Buffer): boolean {
-  return (
-    from + serial.length <= to && bytes.compare(serial, 0, serial.length, from, from + serial.length) === 0
-  );
+/** @param serial result of `serialOctets` */
+function hasSerial(entry: Element, serial: Buffer): boolean {
+  const { bytes, from, to } = entry;
+  const length = bytes[from + 1] ?? 0;
+  const end = from + 2 + length;
+  // A serial number has at most 20 octets; a few authorities write longer ones.
+  if (length > 127) return serialOctets(encoded(new Cursor(entry).next())).equals(serial);
+  if (bytes[from] !== TAG.integer || length === 0 || end > to) return false;
+  const start = end - serial.length;
+  if (start < from + 2 || bytes.compare(serial, 0, serial.length, start, end) !== 0) return false;
+  return leadingZeros(bytes, from + 2, end) === start - from - 2;
 }
 
 function readEntry(entry: Element): {
@@ -207,10 +254,11 @@ function readEntry(entry: Element): {
   fields.next();
   const at = readTime(fields.next());
   const extensions = fields.done ? [] : splitExtensions(childrenOf(fields.next(TAG.sequence)));
-  const reason = extensions.find(({ id }) => id === '2.5.29.21');
+  const code = extensions.find(({ id }) => id === '2.5.29.21');
+  const reason = code === undefined ? 'unspecified' : readReason(readWhole(code.value));
   const issuers = extensions.find(({ id }) => id === '2.5.29.29');
   return {
-    revocation: { at, reason: reason === undefined ? 'unspecified' : readReason(readWhole(reason.value)) },
+    revocation: readRevocation(at, reason, extensions),
     certificateIssuers:
       issuers === undefined
         ? undefined

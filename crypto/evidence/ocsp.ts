@@ -15,12 +15,12 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { readFractionalTime } from '../asn1/time.ts';
-import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { type Certificate, readableCertificates, serialOctets } from '../x509/certificate.ts';
 import { type Extension, splitExtensions } from '../x509/extensions.ts';
 import { nameKey } from '../x509/names.ts';
 import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import { readSignedStructure, type SignedStructure, structureFault } from '../x509/signed-structure.ts';
-import { type Revocation, readReason } from './crl.ts';
+import { type Revocation, readReason, readRevocation } from './crl.ts';
 import { memoizeParsed } from './lazy-value.ts';
 
 export interface OcspAnswer {
@@ -155,7 +155,7 @@ function readSingle(element: Element): SingleAnswer {
   const cutoff = extensions.find(({ id }) => id === '1.3.6.1.5.5.7.48.1.6');
   const critical = extensions.find((extension) => extension.critical && extension !== cutoff);
   return {
-    ...readState(state),
+    ...readState(state, extensions),
     thisUpdate,
     nextUpdate: next === undefined ? undefined : readFractionalTime(new Cursor(next).next()),
     archiveCutoff: cutoff === undefined ? undefined : readFractionalTime(readWhole(cutoff.value)),
@@ -164,16 +164,17 @@ function readSingle(element: Element): SingleAnswer {
   };
 }
 
-function readState(element: Element): Pick<SingleAnswer, 'status' | 'revocation'> {
+function readState(
+  element: Element,
+  extensions: readonly Extension[],
+): Pick<SingleAnswer, 'status' | 'revocation'> {
   if (element.tag === TAG.context0) return { status: 'good', revocation: undefined };
   if (element.tag === UNKNOWN) return { status: 'unknown', revocation: undefined };
   const fields = enter(element, TAG.context1Constructed);
   const at = readFractionalTime(fields.next());
-  const reason = fields.nextIf(TAG.context0Constructed);
-  return {
-    status: 'revoked',
-    revocation: { at, reason: reason === undefined ? 'unspecified' : readReason(new Cursor(reason).next()) },
-  };
+  const code = fields.nextIf(TAG.context0Constructed);
+  const reason = code === undefined ? 'unspecified' : readReason(new Cursor(code).next());
+  return { status: 'revoked', revocation: readRevocation(at, reason, extensions) };
 }
 
 const UNKNOWN = 0x82;
@@ -187,7 +188,7 @@ function readCertId(element: Element): SingleAnswer['isAbout'] {
   const hash = HASH_BY_OID.get(parseAlgorithm(fields.next()).id);
   const nameHash = octets(fields.next());
   const keyHash = octets(fields.next());
-  const serial = encoded(fields.next(TAG.integer));
+  const serial = serialOctets(encoded(fields.next(TAG.integer)));
   const isOf = cachedDigest(
     (issuer) => hash !== undefined && digest(hash, issuer.publicKeyBits).equals(keyHash),
   );
@@ -195,7 +196,9 @@ function readCertId(element: Element): SingleAnswer['isAbout'] {
   const isNamed = cachedDigest(({ subject }) => hash !== undefined && digest(hash, subject).equals(nameHash));
   const names = cachedDigest(({ issuer }) => hash !== undefined && digest(hash, issuer).equals(nameHash));
   return (certificate, issuer) =>
-    certificate.serial.equals(serial) && isOf(issuer) && (isNamed(issuer) || names(certificate));
+    serialOctets(certificate.serial).equals(serial) &&
+    isOf(issuer) &&
+    (isNamed(issuer) || names(certificate));
 }
 
 /** Caches a test by certificate, since the same few certificates are tested repeatedly. */

@@ -70,7 +70,10 @@ function isOfPoint(crl: Crl, { issuer, issuerKey }: Certificate, { name, crlIssu
 function statementsOf(lists: readonly UsableCrl[]): CrlStatement[] {
   const complete = lists.filter(({ crl }) => crl.baseNumber === undefined);
   const deltas = lists.filter(({ crl }) => crl.baseNumber !== undefined);
-  const alone = complete.map((list) => statement(list.revocation, list));
+  // An entry that lifts a hold belongs into a delta CRL; in a complete one it says the same (§6.3.3 (k)).
+  const alone = complete.map((list) =>
+    statement(list.revocation?.reason === 'removeFromCRL' ? undefined : list.revocation, list),
+  );
   const revoking = deltas
     .filter(({ revocation }) => revocation !== undefined && revocation.reason !== 'removeFromCRL')
     .map((delta) => statement(delta.revocation, delta));
@@ -319,22 +322,14 @@ function untimely(
 }
 
 function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
-  const { certificate, issuer, evidence, now } = request;
+  const { certificate, issuer, evidence } = request;
   const limit = answerLimit();
   for (const der of evidence.ocsps) {
     const answer = readable(der, readOcsp, problems);
-    const single = answer?.singles.find((one) => one.isAbout(certificate, issuer));
-    if (answer === undefined || single === undefined) continue;
-    if (single.status === 'unknown') {
-      problems.add('an OCSP answer does not know the certificate');
-      continue;
-    }
-    const unusable =
-      answer.unusable ?? single.unusable ?? (single.thisUpdate > now ? 'it is from later' : undefined);
-    if (unusable !== undefined) {
-      problems.add(`an OCSP answer can't be used: ${unusable}`);
-      continue;
-    }
+    // All of them: one that says "revoked" counts wherever it stands.
+    const singles = answer?.singles.filter((one) => one.isAbout(certificate, issuer)) ?? [];
+    const usable = answer === undefined ? [] : usableSingles(answer, singles, request, problems);
+    if (answer === undefined || usable.length === 0) continue;
     if (!limit.mayCheck()) return void problems.add(TOO_MANY);
     const responder = responderOf(
       answer,
@@ -345,9 +340,27 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
     if (typeof responder === 'string') problems.add(responder);
     else {
       limit.authentic();
-      yield ocspAnswer(request, answer, single, responder);
+      for (const single of usable) yield ocspAnswer(request, answer, single, responder);
     }
   }
+}
+
+function usableSingles(
+  answer: OcspAnswer,
+  singles: readonly SingleAnswer[],
+  { now }: StatusRequest,
+  problems: Set<string>,
+): readonly SingleAnswer[] {
+  return singles.filter((single) => {
+    if (single.status === 'unknown') {
+      problems.add('an OCSP answer does not know the certificate');
+      return false;
+    }
+    const unusable =
+      answer.unusable ?? single.unusable ?? (single.thisUpdate > now ? 'it is from later' : undefined);
+    if (unusable !== undefined) problems.add(`an OCSP answer can't be used: ${unusable}`);
+    return unusable === undefined;
+  });
 }
 
 function ocspAnswer(

@@ -18,8 +18,8 @@ import {
 import type { Indication, ValidationReport } from '../core/validation-report.ts';
 import type { EvidenceSource, TimestampAuthority } from '../evidence/authorities.ts';
 import type { TrustSettings } from '../validation/trust.ts';
-import { augmentFile, signFileAtLevel } from './sign.ts';
-import { validateFile } from './validate.ts';
+import { augmentFile, signFileAtLevel } from './sign-file.ts';
+import { validateFile } from './validate-file.ts';
 
 export interface SignaturesOptions {
   /** Needed by `sign`. */

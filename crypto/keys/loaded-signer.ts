@@ -1,7 +1,8 @@
 /** Combines a key with its certificate: checks that they can sign, and collects warnings. */
 import { X509Certificate } from 'node:crypto';
-import { CryptoError } from '../core/types.ts';
-import { type Certificate, thumbprintOf } from '../x509/certificate.ts';
+import { CryptoError, type SignerIdentity } from '../core/types.ts';
+import { type Certificate, readCertificate, thumbprintOf } from '../x509/certificate.ts';
+import { kindOf } from '../x509/key-types.ts';
 import type { LocalSigner } from './transfer.ts';
 
 /** A condition that permits signing, but may make verifiers reject the signatures. */
@@ -12,7 +13,10 @@ interface KeyWarning {
 }
 
 /** A loaded signer, with data for start-up and readiness checks. */
-export interface LoadedSigner extends LocalSigner {
+export interface LoadedSigner extends LocalSigner, LoadedIdentity {}
+
+/** A loaded certificate whose key is here or elsewhere. */
+export interface LoadedIdentity extends SignerIdentity {
   /** DER of the self-signed certificate at the top of the chain, when the source has it. */
   readonly root: Buffer | undefined;
   /** The certificate's validity, milliseconds since the epoch, both ends inclusive. */
@@ -35,17 +39,33 @@ export function signerOf(
   certificate: Certificate,
   all: readonly Certificate[],
 ): LoadedSigner {
+  return { ...loadedIdentity(certificate, all), key, keyType: key.type, keyBits: key.bits };
+}
+
+/**
+ * Reads the certificate of a key that is elsewhere.
+ * @param all DER; the signer's comes first
+ * @throws {CryptoError} `certificate.malformed`, `key.unsupported`
+ */
+export function identityOf(all: readonly Buffer[]): LoadedIdentity {
+  const certificates = all.map(readCertificate);
+  const [own] = certificates;
+  if (own === undefined) throw new CryptoError('certificate.malformed', 'There is no certificate.');
+  return loadedIdentity(own, certificates);
+}
+
+function loadedIdentity(certificate: Certificate, all: readonly Certificate[]): LoadedIdentity {
   assertMaySign(certificate);
+  const { type, bits } = kindOf(certificate.publicKey);
   const above = issuersOf(certificate, all);
   const top = above.at(-1) ?? certificate;
   const root = isSelfIssued(top) ? top : undefined;
   const chain = above.filter((issuer) => issuer !== root);
   return {
-    key,
     certificate: certificate.der,
     chain: chain.map(({ der }) => der),
-    keyType: key.type,
-    keyBits: key.bits,
+    keyType: type,
+    keyBits: bits,
     fingerprint: certificate.fingerprint,
     root: root === certificate ? undefined : root?.der,
     notBefore: certificate.notBefore,

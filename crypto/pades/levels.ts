@@ -8,15 +8,15 @@ import {
   CryptoError,
   type InputFile,
   type OutputFile,
+  type SignAtLevelRequest,
   type SignedFile,
-  type SignFileRequest,
 } from '../core/types.ts';
 import { type EvidenceSource, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { type IncrementalFile, openIncrementalFile, writeIncremental } from './incremental-file.ts';
 import { type StoreEntry, storeUpdate } from './security-store.ts';
-import { completedUpdate, padesOptions, prepareFirst, preparePades } from './sign.ts';
+import { padesOptions, prepareFirst, preparePades } from './sign.ts';
 import { newestSignatures, type StoredSignature } from './stored-signatures.ts';
-import { appendDocumentTimestamp, attributeSpace, signedAndStamped } from './time-stamping.ts';
+import { appendDocumentTimestamp, attributeSpace, signedUpdate } from './time-stamping.ts';
 
 /**
  * Appends evidence for the signers of these signatures and of their time-stamps.
@@ -59,14 +59,14 @@ export async function appendEvidence(
  *   when a service is missing. There is no output then.
  */
 export function signPadesAtLevel(
-  request: SignFileRequest<InputFile, OutputFile>,
+  request: SignAtLevelRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   return signPadesSeries(request, [request], services);
 }
 
 /** The parts of a request that differ between the signatures. */
-type SeriesStep = Pick<SignFileRequest<InputFile, OutputFile>, 'at' | 'pades'>;
+type SeriesStep = Pick<SignAtLevelRequest<InputFile, OutputFile>, 'at' | 'pades'>;
 
 /**
  * Reads the input once for any number of signatures.
@@ -74,7 +74,7 @@ type SeriesStep = Pick<SignFileRequest<InputFile, OutputFile>, 'at' | 'pades'>;
  * @throws {CryptoError} as `signPadesAtLevel`. There is no output then.
  */
 export async function signPadesSeries(
-  request: Omit<SignFileRequest<InputFile, OutputFile>, keyof SeriesStep | 'format'>,
+  request: Omit<SignAtLevelRequest<InputFile, OutputFile>, keyof SeriesStep | 'format'>,
   steps: readonly SeriesStep[],
   services: SigningServices = {},
 ): Promise<SignedFile> {
@@ -97,11 +97,7 @@ export async function signPadesSeries(
       async (file) => {
         for (const [index, one] of options.entries()) {
           const prepared = index === 0 && first !== undefined ? first.prepared : preparePades(file, one);
-          file.append(
-            timestamps === undefined
-              ? completedUpdate(file, prepared, one)
-              : await signedAndStamped(file, one, prepared, timestamps),
-          );
+          file.append(await signedUpdate(file, one, prepared, timestamps));
           if (evidence !== undefined)
             await appendEvidence(file, newestSignatures(file, 1), {
               others: request.signer.chain,

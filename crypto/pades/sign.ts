@@ -9,6 +9,7 @@ import {
   type OutputFile,
   type PadesFormat,
   type PageContent,
+  type SignAtLevelRequest,
   type SignatureParameters,
   type SignedFile,
   type Signer,
@@ -211,11 +212,6 @@ function forbidden(message: string): CryptoError {
   return new CryptoError('pdf.change-forbidden', message);
 }
 
-/** `PadesOptions` with a local key. */
-export interface SignPadesOptions extends PadesOptions {
-  readonly signer: Signer;
-}
-
 /**
  * Signs the file `input` into the new file `output` at level B. The output is on disk (unless `sync` is false) when this
  * returns and removed when it throws. The input is read once; memory does not grow with its size.
@@ -228,7 +224,8 @@ export function signPades(request: SignFileRequest<InputFile, OutputFile>): Sign
     const { prepared, signing } = prepareFirst(source, options);
     const file = new IncrementalFile(source, request.output, [options.digest]);
     try {
-      file.append(completedUpdate(file, prepared, options));
+      complete(prepared, file.digestAround(prepared, options.digest), options);
+      file.append(prepared.update);
       return { ...file.finish(request.sync ?? true), ...signing };
     } catch (error) {
       file.discard();
@@ -239,19 +236,9 @@ export function signPades(request: SignFileRequest<InputFile, OutputFile>): Sign
   }
 }
 
-/** Returns the update with the signature value over the file so far and the update itself. @throws {CryptoError} `key.*` */
-export function completedUpdate(
-  file: IncrementalFile,
-  prepared: PreparedUpdate,
-  options: SignPadesOptions,
-): Buffer {
-  complete(prepared, file.digestAround(prepared, options.digest), options);
-  return prepared.update;
-}
-
 /** Resolves the defaults of a request that the layout depends on. */
 export function padesOptions(
-  request: SignFileRequest<InputFile, OutputFile> | BeginSigningRequest<InputFile>,
+  request: SignAtLevelRequest<InputFile, OutputFile> | BeginSigningRequest<InputFile>,
 ): PadesOptions {
   const { signer, at, padding, includeChain, policy, pades } = request;
   return {
@@ -270,8 +257,16 @@ export function padesOptions(
  * @param messageDigest of all bytes except the placeholder, made with `options.digest`
  * @throws {CryptoError} `key.*`
  */
-function complete(prepared: PreparedUpdate, messageDigest: Buffer, options: SignPadesOptions): void {
+function complete(
+  prepared: PreparedUpdate,
+  messageDigest: Buffer,
+  options: PadesOptions & { readonly signer: Signer },
+): void {
   if (!fillPlaceholder(prepared, buildSignedData({ messageDigest, ...options }))) {
-    throw new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
+    throw longerThanComputed();
   }
+}
+
+export function longerThanComputed(): CryptoError {
+  return new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
 }

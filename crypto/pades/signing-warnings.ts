@@ -10,7 +10,7 @@ import {
   type SigningWarningCode,
 } from '../core/types.ts';
 import { WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
-import { lettersWithoutGlyph } from '../pdf/fonts/shown-text.ts';
+import { lettersWithoutGlyph } from '../pdf/fonts/shaped-text.ts';
 import {
   asName,
   asReference,

@@ -5,15 +5,27 @@
 import { createHash } from 'node:crypto';
 import { signatureTimestampAttribute } from '../cms/attributes-template.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
-import { CryptoError, type DigestName, type SignatureAlgorithm } from '../core/types.ts';
+import {
+  CryptoError,
+  type DigestName,
+  type RemoteSigner,
+  type SignatureAlgorithm,
+  type Signer,
+} from '../core/types.ts';
 import type { TimestampAuthority } from '../evidence/authorities.ts';
+import { signatureValue } from '../keys/stored-signer.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
 import { IncrementalUpdate } from '../pdf/update/incremental-update.ts';
 import { surveyForm, targetField, updateField } from './fields/field-update.ts';
 import { FILTER } from './fields/seed-value.ts';
-import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
+import {
+  fillPlaceholder,
+  type PreparedUpdate,
+  signatureValue as placedValue,
+  writeUpdate,
+} from './fields/signatures.ts';
 import type { IncrementalFile } from './incremental-file.ts';
-import { type PadesOptions, preparePades, type SignPadesOptions } from './sign.ts';
+import { longerThanComputed, type PadesOptions, preparePades } from './sign.ts';
 
 /**
  * Variance of the token length of one authority: serial numbers and ECDSA integers with and without a leading zero,
@@ -45,30 +57,33 @@ export async function stampedAttribute(
 }
 
 /**
- * Signs with a signature-time-stamp. When the token does not fit, lays out and signs the update again.
+ * Signs, with a signature-time-stamp where there is an authority. When its token does not fit, lays out and signs the
+ * update again.
  * @param first layout for these options with `attributeSpace`
  * @returns the update to append
  * @throws {CryptoError} as `stamp`, `key.*`; `authority.refused` when the tokens become longer each time
  */
-export async function signedAndStamped(
+export async function signedUpdate(
   file: IncrementalFile,
-  options: SignPadesOptions,
+  options: PadesOptions & { readonly signer: Signer | RemoteSigner },
   first: PreparedUpdate,
-  authority: TimestampAuthority,
+  authority: TimestampAuthority | undefined,
 ): Promise<Buffer> {
   let prepared = first;
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const request = { ...options, messageDigest: file.digestAround(prepared, options.digest) };
     const { toBeSigned, algorithm } = prepareSignedData(request);
-    const value = options.signer.key.sign(toBeSigned, algorithm);
-    const { attribute, tokenLength } = await stampedAttribute(authority, value, algorithm);
-    if (fillPlaceholder(prepared, completeSignedData(options, toBeSigned, value, [attribute]))) {
+    const value = await signatureValue(options.signer, toBeSigned, algorithm);
+    const stamped = authority && (await stampedAttribute(authority, value, algorithm));
+    const unsigned = stamped === undefined ? [] : [stamped.attribute];
+    if (fillPlaceholder(prepared, completeSignedData(options, toBeSigned, value, unsigned))) {
       return prepared.update;
     }
-    const unsignedLength = attributeSpace(authority, tokenLength);
+    if (stamped === undefined || authority === undefined) throw longerThanComputed();
+    const unsignedLength = attributeSpace(authority, stamped.tokenLength);
     prepared = preparePades(file, { ...options, unsignedLength } satisfies PadesOptions);
   }
-  throw growing(authority);
+  throw authority === undefined ? longerThanComputed() : growing(authority);
 }
 
 /**
@@ -102,7 +117,7 @@ function layOutTimestamp(source: ByteSource, space: number, at: number): Prepare
     const reference = draft.reserve();
     updateField(draft, targetField(pdf, surveyForm(pdf, {}), {}), reference);
     const start = `/Type/DocTimeStamp/Filter/${FILTER}/SubFilter/ETSI.RFC3161`;
-    const value = signatureValue(source.size, start, space, '');
+    const value = placedValue(source.size, start, space, '');
     const lastByte = source.read(source.size - 1, 1)[0];
     const seed = `${at} document time-stamp`;
     return writeUpdate({ pdf, size: source.size, lastByte, seed }, draft, { ...value, reference });

@@ -25,7 +25,7 @@ import {
   signatureReport,
   timestampReport,
   unreadableReport,
-} from './report.ts';
+} from './signature-report.ts';
 import {
   type EmbeddedEvidence,
   embeddedEvidence,

@@ -11,7 +11,7 @@ import {
   type VerifyFileRequest,
 } from '../core/types.ts';
 import { openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
-import { verifySignedData } from '../validation/signed-data/verify.ts';
+import { verifySignedData } from '../validation/signed-data/verify-signed-data.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './incremental-file.ts';

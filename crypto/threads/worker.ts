@@ -16,8 +16,8 @@ import type { SigningServices } from '../evidence/authorities.ts';
 import { createEvidenceSource, type EvidenceSourceOptions } from '../evidence/evidence-source.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../evidence/http-transport.ts';
 import { createTimestampAuthority, type TimestampAuthorityOptions } from '../evidence/timestamp-authority.ts';
-import { augmentFile, beginSigning, finishSigning, signFileAtLevel, verifyFile } from '../files/sign.ts';
-import { type ValidateFileRequest, validateFile } from '../files/validate.ts';
+import { augmentFile, beginSigning, finishSigning, signFileAtLevel, verifyFile } from '../files/sign-file.ts';
+import { type ValidateFileRequest, validateFile } from '../files/validate-file.ts';
 import { deserializeSigner, type SerializedSigner } from '../keys/transfer.ts';
 
 /** Authorities of all requests. Each thread has its own connections and its own cache. */

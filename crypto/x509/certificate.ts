@@ -218,3 +218,20 @@ export function thumbprintOf(der: Buffer): string {
 export function normalThumbprint(text: string): string {
   return text.replace(/[\s:]/g, '').toUpperCase();
 }
+
+/**
+ * Returns the octets of a serial number without leading zeros. Some authorities write one with a zero too many or too
+ * few in the certificate, and another way in their answers; programs write it anew, too.
+ * @param serial DER of the INTEGER
+ */
+export function serialOctets(serial: Buffer): Buffer {
+  const octets = contents(readWhole(serial));
+  return octets.subarray(leadingZeros(octets, 0, octets.length));
+}
+
+/** Counts the zeros before the last octet of a number. */
+export function leadingZeros(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to - 1 && bytes[at] === 0) at++;
+  return at - from;
+}

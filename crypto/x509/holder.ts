@@ -1,8 +1,8 @@
 /** Identifies the holder of a certificate. */
 import { Asn1Error, contents, readElement } from '../asn1/read.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
+import { shownName } from './display-name.ts';
 import { nameFields } from './names.ts';
-import { shownName } from './shown-name.ts';
 
 /** OtherName 2.16.76.1.3.1: birth date (8 digits) and national number (11 digits) of a person. */
 const PERSON = Buffer.from('060560' + '4c010301', 'hex');

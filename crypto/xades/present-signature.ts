@@ -9,7 +9,7 @@ import { type ByteSink, EXCLUSIVE } from '../xml/index.ts';
 import { DS, XADES, XADES_141 } from './elements/identifiers.ts';
 import { ID_PREFIX } from './elements/signature-survey.ts';
 import type { ExistingTimestamp, RaisableSignature } from './raise-level.ts';
-import { signatureReport } from './report.ts';
+import { signatureReport } from './signature-report.ts';
 import { valueMethodOf } from './validation/algorithms.ts';
 import type { DocumentMap } from './validation/document-map.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './validation/qualifying-properties.ts';

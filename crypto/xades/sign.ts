@@ -5,6 +5,7 @@ import {
   type InputFile,
   type OutputFile,
   type RemoteSigner,
+  type SignAtLevelRequest,
   type SignatureAlgorithm,
   type SignatureLevel,
   type SignatureParameters,
@@ -41,13 +42,13 @@ import { assemble, writeChunks, writeStreamed } from './signed-output.ts';
  *   configured; `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`
  */
 export async function signXadesAtLevel(
-  request: SignFileRequest<InputFile, OutputFile>,
+  request: SignAtLevelRequest<InputFile, OutputFile>,
   services: SigningServices,
 ): Promise<SignedFile> {
   const source = openSource(request.input);
   try {
     const planned = planSignature(source, request.signer, request);
-    const value = signValue(request.signer, planned.text, planned.algorithm);
+    const value = await signedValue(request.signer, planned);
     return await writeAtLevel(source, planned, { value, request, services });
   } finally {
     source.close();
@@ -142,9 +143,8 @@ export async function detachedSignature(
   const algorithm = algorithmOf(signer, request);
   const plan = planDetached(contents, { signer, algorithm, at, archived: level === 'LTA' });
   const text = textOf(plan, signer, algorithm, request);
-  const made = await signatureValue(signer, Buffer.from(text.signedInfo), algorithm);
-  const value = encodedValue(signer, made);
   const planned = { plan, text, algorithm };
+  const value = await signedValue(signer, planned);
   const unsigned =
     level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
   return openSignature(text, value, unsigned) + CLOSE_SIGNATURE;
@@ -222,6 +222,14 @@ export function signValue(
   algorithm: SignatureAlgorithm,
 ): Buffer {
   return encodedValue(signer, signer.key.sign(Buffer.from(signedInfo), algorithm));
+}
+
+/** Signs with the key of the signer, wherever it is, and encodes the value. @throws as `signatureValue` */
+async function signedValue(
+  signer: Signer | RemoteSigner,
+  { text, algorithm }: Pick<PlannedSignature, 'text' | 'algorithm'>,
+): Promise<Buffer> {
+  return encodedValue(signer, await signatureValue(signer, Buffer.from(text.signedInfo), algorithm));
 }
 
 /** Writes a planned signature, opened by `openSignature`, with its input. @throws {CryptoError} as `writeChunks` */

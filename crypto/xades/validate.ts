@@ -8,7 +8,7 @@ import type { Certificate } from '../x509/certificate.ts';
 import { UnreadXml } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
-import { signatureReport } from './report.ts';
+import { signatureReport } from './signature-report.ts';
 import { type DocumentMap, mapDocument } from './validation/document-map.ts';
 import { type ContentFinder, referenceContext, type SignedContent } from './validation/reference-data.ts';
 import { attributeOf, childrenNamed, is, type SignatureNode } from './validation/signature-node.ts';

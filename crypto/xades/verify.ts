@@ -15,7 +15,7 @@ import type { SignatureInfo } from '../validation/signature-info.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/certificate-checks.ts';
 import { DS } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
-import { signatureReport } from './report.ts';
+import { signatureReport } from './signature-report.ts';
 import { finderOf, readable, topSignatures } from './validate.ts';
 import { hashOf } from './validation/algorithms.ts';
 import {

@@ -8,9 +8,13 @@ import { cachedJson, type JsonReply, json, type Reply, type SmallReply } from '.
 import { type AnyRoute, type ApiRequest, route } from '../core/router.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 
-type DeclaredRequest<Given> = ApiRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
+type DeclaredRequest<Declared> = ApiRequest<
+  Part<Declared, 'params'>,
+  Part<Declared, 'query'>,
+  Part<Declared, 'body'>
+>;
 
-type SchemaIn<Given> = Extract<Given extends readonly (infer One)[] ? One : Given, z.ZodType>;
+type SchemaIn<Declared> = Extract<Declared extends readonly (infer One)[] ? One : Declared, z.ZodType>;
 
 /** Encodes a value by the schema of its status. */
 type Answer<Replies> = <Status extends keyof Replies & number>(
@@ -18,11 +22,11 @@ type Answer<Replies> = <Status extends keyof Replies & number>(
   value: Value<SchemaIn<Replies[Status]>>,
 ) => JsonReply;
 
-type Handler<Given> = Given extends { readonly replies: infer Replies }
-  ? (request: DeclaredRequest<Given>, answer: Answer<Replies>) => SmallReply | Promise<Reply>
-  : Given extends { readonly reply: infer Schema extends z.ZodType }
-    ? (request: DeclaredRequest<Given>) => Value<Schema> | Promise<Value<Schema>>
-    : (request: DeclaredRequest<Given>) => SmallReply | Promise<Reply>;
+type Handler<Declared> = Declared extends { readonly replies: infer Replies }
+  ? (request: DeclaredRequest<Declared>, answer: Answer<Replies>) => SmallReply | Promise<Reply>
+  : Declared extends { readonly reply: infer Schema extends z.ZodType }
+    ? (request: DeclaredRequest<Declared>) => Value<Schema> | Promise<Value<Schema>>
+    : (request: DeclaredRequest<Declared>) => SmallReply | Promise<Reply>;
 
 interface Options {
   /** Answers requests that name a `version` of the service together. */
@@ -32,9 +36,9 @@ interface Options {
 }
 
 /** The handler gives the value of the reply's schema; for `replies`, and content that is not JSON, the reply. */
-export function handle<const Given extends BatchOperation>(
-  operation: Given,
-  handler: Handler<Given>,
+export function handle<const Declared extends BatchOperation>(
+  operation: Declared,
+  handler: Handler<Declared>,
   { shared, keepsReplies = false }: Options = {},
 ): AnyRoute {
   const { unknown = 'route.not-found', ...declared }: BatchOperation = operation;
@@ -48,7 +52,7 @@ export function handle<const Given extends BatchOperation>(
   const encode = status === undefined ? undefined : encoders.get(status);
   const answer = (code: number, value: unknown) => json(code, encoders.get(code)?.(value));
   const kept = new WeakMap<object, JsonReply>();
-  const keptReply = (value: object): JsonReply => {
+  const cachedReply = (value: object): JsonReply => {
     const known = kept.get(value) ?? cachedJson(200, encode?.(value));
     kept.set(value, known);
     return known;
@@ -76,7 +80,7 @@ export function handle<const Given extends BatchOperation>(
       }
       const value = call(request, answer);
       if (value instanceof Promise) return value.then((found) => json(status, encode(found)));
-      return keepsReplies ? keptReply(value as object) : json(status, encode(value));
+      return keepsReplies ? cachedReply(value as object) : json(status, encode(value));
     },
   });
 }

@@ -40,14 +40,14 @@ export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonl
       createdAt,
       endedAt,
       nextTryAt,
-      hasText: text === 'kept',
+      hasText: text === 'stored',
       textRemoved: text === 'removed',
     };
   };
   const contentOf = async (id: string) => {
     const content = await existingMail(mails.content(id));
     if (content !== undefined) return content;
-    const message = 'No file holds this e-mail. Files are removed after Portal:MailFolderKeepDays.';
+    const message = 'No file holds this e-mail. Files are removed after 30 days.';
     throw new Refusal('mail.text-unavailable', message);
   };
   return [

@@ -78,7 +78,7 @@ export function pageRoutes(
   const groups = pageGroups(mails);
   return [
     ...OPERATOR_PAGES.filter(({ ofPortal = false }) => mails || !ofPortal).map(
-      ({ path, script, styles = [], title, summary, description, main }) =>
+      ({ path, script, title, summary, description, main }) =>
         handle(
           {
             method: 'GET',
@@ -97,7 +97,7 @@ export function pageRoutes(
               path: path.split('{', 1)[0] ?? path,
               groups,
               version,
-              styles: ['pages.css', ...styles],
+              styles: ['pages.css'],
               script: `${script}.js`,
               pollSeconds,
               main: forReader(refusedTo(identity?.scopes), main(systemInfo)),

@@ -19,8 +19,8 @@ import { onwardPage, type ProviderTrouble, providerTroublePage } from '../../web
 import { clientNetwork } from '../core/access/addresses.ts';
 import type { Authenticator } from '../core/access/auth.ts';
 import type { Caller } from '../core/access/caller.ts';
-import { sessionCookie } from '../core/access/cookies.ts';
 import { createRateLimiter, type RateLimiter } from '../core/access/rate-limit.ts';
+import { sessionCookie } from '../core/access/session-cookies.ts';
 import type { SessionPerson } from '../core/access/sessions.ts';
 import { type PageReply, page, redirect } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';

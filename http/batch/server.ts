@@ -45,14 +45,14 @@ import { keyRoutes } from './keys.ts';
 import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
 import { namedOperator, operatorOf } from './operator.ts';
+import { FAILED_LOGINS, sessionRoutes } from './operator-session.ts';
 import { type PageSettings, pageGroups, pageRoutes } from './pages.ts';
 import { providerLimits, providerLoginRoutes } from './provider-login.ts';
 import { batchApi } from './reference.ts';
 import { createAddressOf } from './return-address.ts';
-import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import { systemRoutes } from './system.ts';
-import { validateRoutes } from './validate.ts';
+import { validateRoutes } from './validation.ts';
 import { portalWebhookRoutes, webhookRoutes } from './webhooks.ts';
 
 /**

@@ -3,7 +3,7 @@
  *
  * Source: RFC 9110 §13 (conditions) and §14 (ranges); RFC 6266 (Content-Disposition).
  */
-import { shortFileName } from '../../actors/shared/file-names.ts';
+import { shortFileName } from '../../actors/shared/files/output-names.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type ByteSource,

@@ -72,6 +72,8 @@ export interface AssetReply {
   readonly contentType: string;
   readonly body: string | Uint8Array;
   readonly headers: ReplyHeaders;
+  /** True for what a shared computer must not keep. @default false */
+  readonly isConfidential?: boolean;
 }
 
 export type Reply = JsonReply | EmptyReply | FileReply | StreamReply | PageReply | AssetReply;
@@ -229,7 +231,7 @@ export function sendSmall(exchange: Exchange, reply: SmallReply, context: ReplyC
   const head = (response: ResponseWriter) =>
     writeHead(response, reply, context, {
       contentType,
-      stored: reply.kind === 'asset',
+      stored: reply.kind === 'asset' && reply.isConfidential !== true,
     });
   if (!context.headOnly && !context.lastOnConnection) {
     exchange.finishWith(body, head);

@@ -14,14 +14,14 @@ import type {
   UserSignIn,
 } from '../../actors/portal/api.ts';
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
-import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
+import { SYSTEM_ORGANIZATION } from '../../machines/portal/accounts/organization.ts';
+import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/user-rights.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
 import { withBearerError } from '../core/access/bearer-errors.ts';
-import { clearedCookie, hostCookie, readCookie } from '../core/access/cookies.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
+import { clearedCookie, hostCookie, readCookie } from '../core/access/session-cookies.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
 import { redirect } from '../core/reply.ts';
 import {

@@ -10,35 +10,39 @@ import type { AnyRoute, CredentialRequest } from '../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempotency.ts';
 import { DONE, type PortalRequest, portalRoute } from './route.ts';
 
-type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
+type DeclaredRequest<Declared> = PortalRequest<
+  Part<Declared, 'params'>,
+  Part<Declared, 'query'>,
+  Part<Declared, 'body'>
+>;
 
 /**
  * Gives the value of the reply's schema, or nothing where that is optional; nothing for `empty`, or the reply with its headers;
  * the reply itself for other content.
  */
-type Handler<Given extends PortalOperation> = Given['reply'] extends z.ZodType
-  ? Handling<Given, Value<Given['reply']> | Promise<Value<Given['reply']>>>
-  : Given['reply'] extends 'empty'
-    ? Handling<Given, Promise<EmptyReply | void>>
-    : Handling<Given, Reply | Promise<Reply>>;
+type Handler<Declared extends PortalOperation> = Declared['reply'] extends z.ZodType
+  ? Handling<Declared, Value<Declared['reply']> | Promise<Value<Declared['reply']>>>
+  : Declared['reply'] extends 'empty'
+    ? Handling<Declared, Promise<EmptyReply | void>>
+    : Handling<Declared, Reply | Promise<Reply>>;
 
-type Handling<Given, Result> = (request: DeclaredRequest<Given>, seed: string | undefined) => Result;
+type Handling<Declared, Result> = (request: DeclaredRequest<Declared>, seed: string | undefined) => Result;
 
-interface Options<Given> {
+interface Options<Declared> {
   /** For idempotent operations. */
   readonly requests?: IdempotentRequests;
   /** Checks the credentials in the body before the rest is parsed; see `Route.authorize`. */
-  authorize?(request: CredentialRequest<Part<Given, 'params'>, Tenant>): Promise<void>;
+  authorize?(request: CredentialRequest<Part<Declared, 'params'>, Tenant>): Promise<void>;
 }
 
 /**
  * The route of an operation. `seed`, of ids: repeated requests with one `Idempotency-Key` have the same one; without such
  * a key there is none.
  */
-export function handle<const Given extends PortalOperation>(
-  operation: Given,
-  handler: Handler<Given>,
-  { requests, authorize }: Options<Given> = {},
+export function handle<const Declared extends PortalOperation>(
+  operation: Declared,
+  handler: Handler<Declared>,
+  { requests, authorize }: Options<Declared> = {},
 ): AnyRoute {
   const { reply, idempotent, largeBody, headers = [], ...declared }: PortalOperation = operation;
   const encode = typeof reply === 'string' ? undefined : encoderOf(reply);
@@ -50,7 +54,7 @@ export function handle<const Given extends PortalOperation>(
     headers: idempotent === true ? [...headers, IDEMPOTENCY_HEADER] : headers,
     responses: { 200: content, ...(headers.includes('range') && { 206: reply }) },
     async handle(received) {
-      const request = received as DeclaredRequest<Given>;
+      const request = received as DeclaredRequest<Declared>;
       const answer = async (seed?: string): Promise<unknown> => {
         const value = await handler(request, seed);
         // An answer that is stored is JSON.

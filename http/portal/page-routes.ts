@@ -7,16 +7,16 @@ import { z } from 'zod';
 import type { MarksSessionService, PortalService } from '../../actors/portal/api.ts';
 import { homePage } from '../../web/pages/portal/home-view.tsx';
 import { textsFor } from '../../web/pages/portal/language.ts';
-import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
+import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
 import type { HttpProcess } from '../core/server.ts';
-import { applicationPageRoutes } from './account/application-pages.ts';
-import { brandingPageRoutes } from './account/branding-pages.ts';
-import { organizationPageRoutes } from './account/organization-page.ts';
-import { secondFactorRoutes } from './account/second-factor-pages.ts';
-import { signInRoutes } from './account/sign-in-pages.ts';
-import { userPageRoutes } from './account/user-pages.ts';
+import { applicationPageRoutes } from './accounts/application-pages.ts';
+import { brandingPageRoutes } from './accounts/branding-pages.ts';
+import { organizationPageRoutes } from './accounts/organization-page.ts';
+import { secondFactorRoutes } from './accounts/second-factor-pages.ts';
+import { signInRoutes } from './accounts/sign-in-pages.ts';
+import { userPageRoutes } from './accounts/user-pages.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { ERROR_PAGE_CODES, errorPage } from './pages/error-page.ts';
 import { plainQuery, themeOf } from './pages/page-options.ts';
@@ -151,7 +151,7 @@ export function portalPageRoutes(
     }),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
-    ...brandingPageRoutes(service.branding),
+    ...brandingPageRoutes(service),
     ...userPageRoutes(service.users, service.userSessions, service.secondFactors, service.administration),
     ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),

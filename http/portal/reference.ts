@@ -3,7 +3,7 @@
  *
  * Source: docs/portal-values.md §0, §§1 to 3.
  */
-import { PORTAL_WEBHOOKS } from '../../contracts/portal/webhook-events.ts';
+import { PORTAL_WEBHOOKS } from '../../contracts/portal/webhooks/webhook-events.ts';
 import type { ApiDescription } from '../core/openapi/document.ts';
 import { USER_COOKIE } from './access-check.ts';
 import { portalRefusals } from './refusal-info.ts';

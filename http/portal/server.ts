@@ -23,7 +23,7 @@ import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
 import { createPortalAccessCheck } from './access-check.ts';
-import { withProof } from './account/proof-pages.ts';
+import { withProof } from './accounts/proof-pages.ts';
 import { portalConventions } from './conventions.ts';
 import { handle } from './handle.ts';
 import { createBodyReading } from './input/body-reading.ts';
@@ -34,6 +34,8 @@ import { contentRoutes } from './routes/content.ts';
 import { documentListRoutes, documentOperationRoutes } from './routes/document-list.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
+import { mailRoutes, notificationRoutes } from './routes/mails.ts';
+import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
 import {
   draftRoutes,
   editorSessionRoutes,
@@ -41,9 +43,7 @@ import {
   marksSessionRoutes,
   savedFlowRoutes,
   templateRoutes,
-} from './routes/kept-requests.ts';
-import { mailRoutes, notificationRoutes } from './routes/mails.ts';
-import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
+} from './routes/saved-requests.ts';
 import { scimRoutes } from './routes/scim.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';

@@ -230,13 +230,15 @@ export type JobMessage = { readonly at: Millis } & (
   | { readonly type: 'CANCEL'; readonly reason: string | null; readonly by?: string }
   /**
    * The job waits in the queue: the bucket of its input cannot be used, with `seen` the input is still being written and
-   * looked like this, or with `isAuthority` its time-stamp authority does not answer, as another job found before.
+   * looked like this, or with `isAuthority` or `isKeyService` its time-stamp authority or key service does not answer, as another
+   * job found before.
    */
   | {
       readonly type: 'INPUT_AWAY';
       readonly message: string;
       readonly seen?: FileStamp;
       readonly isAuthority?: true;
+      readonly isKeyService?: true;
     }
   | {
       readonly type: 'SIGNED';

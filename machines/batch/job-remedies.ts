@@ -9,7 +9,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'input.too-large': 'The file is larger than this format allows.',
   'pdf.malformed': 'The PDF is damaged. Save it again with a PDF program.',
   'pdf.encrypted':
-    'The PDF needs a password. Send it with `X-Document-Password`; see [pdf-passwords.md](pdf-passwords.md).',
+    'The PDF needs a password. Send it with `X-Document-Password`; see [how-to.md](how-to.md#sign-encrypted-pdfs).',
   'pdf.no-pages': 'The PDF has no pages. Send a complete file.',
   'pdf.change-forbidden':
     'An existing signature of the PDF forbids further signatures. Sign another version.',
@@ -35,11 +35,11 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'key.unreadable': 'The key file cannot be read. Check path and permissions in `Signing:Certificate`.',
   'key.password':
     'The password of the key file, or the PIN of the token, is wrong. Correct it, restart, then retry.',
-  'key.mismatch': 'Key and certificate do not belong together.',
+  'key.mismatch': 'Key and certificate do not belong together. Name those that do.',
   'key.unsupported': 'The type of the key is not supported. Use RSA of 2048 bits or more, ECDSA, or Ed25519.',
   'key.ambiguous': 'Several keys match. Name one in `Signing:Certificate`.',
   'key.not-found': 'No key matches `Signing:Certificate`.',
-  'key.unavailable': 'The token or its module does not answer. Check the device, then retry.',
+  'key.unavailable': 'The token or the key service does not sign. The message says why; then retry.',
   'request.invalid':
     'The profile asks for something that the file does not have, such as a page or an element. The message names it.',
   'signature.mismatch':

@@ -316,6 +316,14 @@ function releaseMessage({ verified, independent }: Release): string {
   return independent.reason === '' ? message : `${message} ${independent.reason}`;
 }
 
+function waitedFor({
+  isAuthority,
+  isKeyService,
+}: Extract<JobMessage, { readonly type: 'INPUT_AWAY' }>): string {
+  if (isKeyService) return 'key service';
+  return isAuthority ? 'time-stamp authority' : 'input';
+}
+
 export const jobMachine = machine.createMachine({
   id: 'job',
   context: ({ input }) => ({
@@ -366,9 +374,7 @@ export const jobMachine = machine.createMachine({
         type: 'note',
         params: ({ context: { message, by }, event }) =>
           event.type === 'INPUT_AWAY'
-            ? {
-                message: `Waits for its ${event.isAuthority ? 'time-stamp authority' : 'input'}: ${event.message}.`,
-              }
+            ? { message: `Waits for its ${waitedFor(event)}: ${event.message}.` }
             : { message, ...(by && { data: { by } }) },
       },
       on: {

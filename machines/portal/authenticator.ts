@@ -25,7 +25,7 @@ import {
   withApp,
   withChallenge,
   withPasskey,
-} from './user/second-factor.ts';
+} from './accounts/second-factor.ts';
 
 export interface AuthenticatorContext {
   readonly organizationId: OrganizationId;

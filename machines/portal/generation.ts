@@ -29,7 +29,7 @@ import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FieldType } from '../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
 import type { BlobRef, DocumentTemplate } from './portal-types.ts';
-import type { TemplateContent } from './template.ts';
+import type { RequestContent } from './saved-request.ts';
 
 export const GENERATION_EXPIRED = 'Expired';
 
@@ -49,7 +49,7 @@ export interface GenerationInput {
   /** A text with placeholders; null = the documents are made of `source`. */
   readonly template: GenerationFile | null;
   /** A version of a template; absent = the documents are made of a text. */
-  readonly source?: DocumentTemplate & Pick<TemplateContent, 'uploads'>;
+  readonly source?: DocumentTemplate & Pick<RequestContent, 'uploads'>;
   /** Fields of `source` that only tags in the texts of its files name; absent = none. */
   readonly taggedFields?: readonly { readonly name: string; readonly type: FieldType }[];
   readonly data: GenerationFile;

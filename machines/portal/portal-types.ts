@@ -9,12 +9,13 @@ import type { Tag } from '../../contracts/portal/documents.ts';
 import type { ParticipantView, Principal } from '../../contracts/portal/entities.ts';
 import type { FlowActionView, MarkView, RuleUserView } from '../../contracts/portal/flow.ts';
 import type { Reading } from '../../contracts/portal/signing/reading.ts';
-import type { EventType } from '../../contracts/portal/webhooks.ts';
+import type { EventType } from '../../contracts/portal/webhooks/webhooks.ts';
 import type {
   CertificateType,
   Confirmation,
   HolderType,
   InitialsMode,
+  Language,
   PhoneChannel,
   XADES_IDENTIFIERS,
   XADES_INSERTIONS,
@@ -305,7 +306,12 @@ export interface MailRequest extends LinkedDocument {
     | 'flow-edited'
     | 'observing'
     | 'code';
-  readonly to: { readonly name: string | null; readonly email: string };
+  readonly to: {
+    readonly name: string | null;
+    readonly email: string;
+    /** Absent: that of the organization. */
+    readonly language?: Language;
+  };
   /** For `code`: a telephone that gets it in place of the address; absent = none. */
   readonly message?: { readonly channel: PhoneChannel; readonly phone: string };
   /** Of the same call, for `pending` and `observing`; absent = none. */

@@ -14,7 +14,7 @@
  *
  * Source: docs/portal-values.md §19); docs/configuration.md, `Portal:Organizations[]`; docs/decisions/0053-tamper-evident-history.md.
  */
-import type { EventType, WebhookAuthType } from '../../contracts/portal/webhooks.ts';
+import type { EventType, WebhookAuthType } from '../../contracts/portal/webhooks/webhooks.ts';
 import type { Millis, WebhookId } from '../ids.ts';
 import { type RecordChange, recordMachine } from '../record.ts';
 

@@ -173,7 +173,7 @@ export interface KeyRange {
 }
 
 /** Parts of ascending keys: the first key of each, and their numbers. */
-export interface KeptKeys {
+export interface SnapshotKeys {
   readonly starts: readonly Row['key'][];
   readonly counts: readonly number[];
 }
@@ -306,7 +306,7 @@ export interface ActorStore {
     changed(
       name: string,
       rows: { readonly view: string; readonly prefix?: Row['key'] },
-      kept: () => Promise<KeptKeys>,
+      kept: () => Promise<SnapshotKeys>,
     ): Promise<readonly KeyRange[] | undefined>;
   };
   /** Present for a store that makes ended actors and their journals small. They read as before; a step unpacks its actor. */

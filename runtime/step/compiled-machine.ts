@@ -54,7 +54,7 @@ interface Action {
   readonly params: unknown;
   readonly does: BuiltIn | undefined;
   /** Undefined: collected for the caller. */
-  readonly run: ((run: Run, does: BuiltIn, given: Given, params: unknown) => void) | undefined;
+  readonly run: ((run: Run, does: BuiltIn, given: ActionArguments, params: unknown) => void) | undefined;
 }
 
 /** A transition of a state, with the actions of the states that it leaves and enters. */
@@ -78,7 +78,7 @@ interface Compiled {
   readonly initial: { readonly state: string; readonly actions: readonly Action[] };
 }
 
-interface Given {
+interface ActionArguments {
   readonly context: Json;
   readonly event: ActorEvent;
   readonly self: object;

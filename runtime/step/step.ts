@@ -379,41 +379,40 @@ function withEnd(
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a hot path that fills one record member by member.
-function assemble(
+/** Requests of the actions of a transition, collected. */
+interface Requested {
+  readonly journal: Step['journal'][number][];
+  readonly effects: StoredEffect[];
+  readonly armed: Step['timers']['arm'][number][];
+  /** All that are armed after the step. */
+  readonly timers: Map<string, Millis>;
+  dropsEffects: boolean;
+  events: ActorEvent[] | undefined;
+  journalLength: number;
+  journalHash: string;
+}
+
+function requestsOf(
   definition: ActorDefinition,
   address: ActorAddress,
-  {
-    stored,
-    reached: { state, context: reachedContext, actions },
-    cause,
-    context,
-    renamed,
-  }: {
-    readonly stored: StoredActor | undefined;
-    readonly reached: Reached;
-    readonly cause: string;
-    readonly context: StepContext;
-    readonly renamed?: RenamedDeadlines | undefined;
-  },
-): Step {
-  keepShape(definition.machine, reachedContext);
-  assertStorableJson(definition, freezeJson(reachedContext, stored?.context, 'context'));
-  const revision = (stored?.revision ?? 0) + 1;
-  const { now } = context;
-  const journal: Step['journal'][number][] = [];
-  const effects: StoredEffect[] = [];
-  let index: number | undefined;
-  const armed: Step['timers']['arm'][number][] = [];
-  const timers = new Map(Object.entries(stored?.timers ?? {}));
-  if (context.timer !== undefined && timers.get(context.timer.name) === context.timer.due) {
-    timers.delete(context.timer.name);
-  }
+  { stored, reached: { state, actions }, cause, context, renamed }: ComputedTransition,
+): Requested {
+  const requested: Requested = {
+    journal: [],
+    effects: [],
+    armed: [],
+    timers: new Map(Object.entries(stored?.timers ?? {})),
+    dropsEffects: false,
+    events: undefined,
+    journalLength: stored?.journalLength ?? 0,
+    journalHash: stored?.journalHash ?? CHAIN_START,
+  };
+  const { effects, armed, timers } = requested;
+  const { now, timer } = context;
+  if (timer !== undefined && timers.get(timer.name) === timer.due) timers.delete(timer.name);
   if (renamed !== undefined) armed.push(...renameDeadlines(timers, renamed, state !== stored?.state));
-  let dropsEffects = false;
-  let events: ActorEvent[] | undefined;
-  let journalLength = stored?.journalLength ?? 0;
-  let journalHash = stored?.journalHash ?? CHAIN_START;
+  const revision = (stored?.revision ?? 0) + 1;
+  let index: number | undefined;
   for (const action of actions) {
     const asked = readAction(action);
     switch (asked.kind) {
@@ -429,25 +428,19 @@ function assemble(
           lastError: null,
         });
         break;
-      case 'note': {
-        const line: Writable<JournalLine> = {
-          id: ++journalLength,
+      case 'note':
+        if (asked.data !== undefined)
+          assertStorableJson(definition, jsonProblem(asked.data, 'data of the journal line'));
+        addLine(requested, address, {
           at: now,
           state: asked.state ?? state,
           message: asked.message,
           cause,
-        };
-        if (asked.data !== undefined) {
-          assertStorableJson(definition, jsonProblem(asked.data, 'data of the journal line'));
-          line.data = asked.data;
-        }
-        journalHash = lineHash(journalHash, address, line);
-        line.hash = journalHash;
-        journal.push(line);
+          data: asked.data,
+        });
         break;
-      }
       case 'drop-effects':
-        dropsEffects = true;
+        requested.dropsEffects = true;
         break;
       case 'arm': {
         const { name = nameOf(asked.event, timers), delay, event } = asked;
@@ -461,18 +454,58 @@ function assemble(
         break;
       case 'emit':
         assertStorableJson(definition, jsonProblem(asked.event, `event "${asked.event.type}"`));
-        events = [...(events ?? []), asked.event];
+        requested.events = [...(requested.events ?? []), asked.event];
         break;
       case 'nothing':
         break;
     }
   }
+  return requested;
+}
+
+/** Adds a line to the journal, with the hash of the chain up to it. */
+function addLine(
+  requested: Requested,
+  address: ActorAddress,
+  {
+    at,
+    state,
+    message,
+    cause,
+    data,
+  }: Omit<JournalLine, 'id' | 'hash' | 'data'> & { readonly data: JournalLine['data'] | undefined },
+): void {
+  requested.journalLength += 1;
+  const line: Writable<JournalLine> = { id: requested.journalLength, at, state, message, cause };
+  if (data !== undefined) line.data = data;
+  requested.journalHash = lineHash(requested.journalHash, address, line);
+  line.hash = requested.journalHash;
+  requested.journal.push(line);
+}
+
+interface ComputedTransition {
+  readonly stored: StoredActor | undefined;
+  readonly reached: Reached;
+  readonly cause: string;
+  readonly context: StepContext;
+  readonly renamed?: RenamedDeadlines | undefined;
+}
+
+function assemble(definition: ActorDefinition, address: ActorAddress, parts: ComputedTransition): Step {
+  const { stored, reached, context } = parts;
+  keepShape(definition.machine, reached.context);
+  assertStorableJson(definition, freezeJson(reached.context, stored?.context, 'context'));
+  const { journal, effects, armed, timers, dropsEffects, events, journalLength, journalHash } = requestsOf(
+    definition,
+    address,
+    parts,
+  );
   const actor: StoredActor = {
     address,
-    revision,
+    revision: (stored?.revision ?? 0) + 1,
     version: definition.version,
-    state,
-    context: reachedContext,
+    state: reached.state,
+    context: reached.context,
     timers: Object.fromEntries(timers),
     consumed: consume(stored?.consumed ?? [], context.messageId, definition.idWindow),
     journalLength,

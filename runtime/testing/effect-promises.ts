@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ActorStore, StoredEffect } from '../model/ports.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
-import { must, promisesOf, withoutTakeOver } from './store-promises.ts';
+import { must, promise, type StorePromise, withoutTakeOver } from './store-promises.ts';
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of promises, each with its own function.
-export const EFFECT_PROMISES = promisesOf((promise) => {
+export const EFFECT_PROMISES: readonly StorePromise[] = [
   promise('effects that failed are found until they are settled', async (store, under) => {
     const effects = [0, 1, 2].map((index) => effectOf(A, 1, index, 0));
     await must(store, stepOf(A, 0, { effects }));
@@ -27,8 +26,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await troubled(again), both.slice(1));
     await must(again, stepOf(A, 2, { dropsEffects: true }));
     assert.deepEqual(await troubled(again), []);
-  });
-
+  }),
   promise('the outcome of an effect is consumed once', async (store) => {
     const effect = effectOf(A, 1, 0, 5);
     await must(store, stepOf(A, 0, { effects: [effect] }));
@@ -42,8 +40,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     });
     assert.equal((await store.load(A))?.revision, 2);
     assert.deepEqual(await store.counters(''), {});
-  });
-
+  }),
   promise('another actor may settle an effect, in its own step', async (store) => {
     const effect = effectOf(A, 1, 0, 5);
     await must(store, stepOf(A, 0, { effects: [effect] }));
@@ -55,8 +52,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
       outcomes.map((outcome) => outcome.ok || outcome.reason),
       [true, 'duplicate'],
     );
-  });
-
+  }),
   promise('an actor id with slashes keeps its effects apart', async (store) => {
     const odd = { kind: 'job', id: 'a/1/0' };
     const effect = effectOf(odd, 1, 0, 5);
@@ -65,8 +61,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.pendingEffects(odd), [effect]);
     await must(store, stepOf(odd, 1, { settles: effect.key }));
     assert.equal((await store.pendingEffects(A)).length, 1);
-  });
-
+  }),
   promise(
     'dropping effects forgets the pending ones and keeps those the same step asks for',
     async (store) => {
@@ -88,8 +83,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
         reason: 'duplicate',
       });
     },
-  );
-
+  ),
   promise('effects are leased in the order they are due, each once', async (store) => {
     await must(
       store,
@@ -113,8 +107,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
       [{ do: 'sign', n: 2 }],
     );
     assert.equal(await store.nextEffectDue(), undefined);
-  });
-
+  }),
   promise('effects that were due before leased ones are leased when they come later', async (store) => {
     await must(store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 30), effectOf(A, 1, 1, 40)] }));
     const keysOf = async (now: number, limit: number) =>
@@ -134,8 +127,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     // The clock was set back.
     await must(store, stepOf(B, 1, { effects: [effectOf(B, 2, 0, 3)] }));
     assert.deepEqual(await keysOf(4, 9), ['job/b/2/0']);
-  });
-
+  }),
   promise('a deferred effect comes back at its time with its failure counted', async (store) => {
     const effect = effectOf(A, 1, 0, 10);
     await must(store, stepOf(A, 0, { effects: [effect] }));
@@ -150,8 +142,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     await store.deferEffect(effect.key, 900, 'too late');
     assert.equal(await store.nextEffectDue(), undefined);
     assert.deepEqual(await store.pendingEffects(A), []);
-  });
-
+  }),
   promise('a released effect is leased again, without a failure', async (store) => {
     const effect = effectOf(A, 1, 0, 10);
     await must(store, stepOf(A, 0, { effects: [effect] }));
@@ -161,8 +152,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     await must(store, stepOf(A, 1, { settles: effect.key }));
     await store.releaseEffects([effect.key]);
     assert.deepEqual(await store.leaseEffects(10, 9), []);
-  });
-
+  }),
   promise('effects that are done are removed without a step, and nobody leases them again', async (store) => {
     const queued = { ...effectOf(A, 1, 2, 10), partition: 'call/a' };
     const effects = [effectOf(A, 1, 0, 10), effectOf(A, 1, 1, 10), queued];
@@ -178,8 +168,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     assert.equal((await store.load(A))?.revision, 1);
     const late = await store.commit(stepOf(A, 1, { settles: first.key }));
     assert.deepEqual(late, { ok: false, reason: 'duplicate' });
-  });
-
+  }),
   promise(
     'no effect waits further ahead than it may, in a partition or in none, and counts no failure for it',
     async (store) => {
@@ -217,16 +206,14 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
       assert.equal((await store.leaseEffects(300_099, 9, 'call/a')).length, 0);
       assert.equal((await store.leaseEffects(300_100, 9, 'call/a')).length, 1);
     },
-  );
-
+  ),
   promise('an effect that is under way is not given out again when its time is moved', async (store) => {
     await must(store, stepOf(A, 0, { effects: [effectOf(A, 1, 0, 4000)] }));
     assert.equal((await store.leaseEffects(5000, 1)).length, 1);
     await store.rescheduleAfterClockRegression(100);
     assert.equal((await store.pendingEffects(A))[0]?.dueAt, 100);
     assert.deepEqual(await store.leaseEffects(5000, 1), []);
-  });
-
+  }),
   promise(
     'effects of a partition wait apart from all others, and keep their partition',
     async (store, under) => {
@@ -279,8 +266,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
       assert.deepEqual(await again.partitions({ prefix: '', limit: 9 }), []);
       assert.deepEqual(await again.leaseEffects(999, 9, 'call/a'), []);
     },
-  );
-
+  ),
   promise('deadlines come earliest first and stay until disarmed', async (store) => {
     const arm = (name: string, due: number) => ({ name, due, event: { type: name, n: due } });
     await must(store, stepOf(A, 0, { timers: { arm: [arm('x', 300), arm('y', 100)], disarm: [] } }));
@@ -315,8 +301,7 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
       (await store.dueTimers(999, 9)).map(({ due }) => due),
       [200, 400],
     );
-  });
-
+  }),
   promise('everything is there after reopening, and leases have ended', async (store, under) => {
     if (under.reopen === undefined) {
       return;
@@ -340,5 +325,5 @@ export const EFFECT_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await again.holder('n'), A);
     assert.deepEqual(await again.counters(''), { c: 3 });
     assert.deepEqual(await again.commit(stepOf(A, 0)), { ok: false, reason: 'stale' });
-  });
-});
+  }),
+];

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ActorStore, RowQuery, Step } from '../model/ports.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
-import { must, promisesOf } from './store-promises.ts';
+import { must, promise, type StorePromise } from './store-promises.ts';
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of promises, each with its own function.
-export const STEP_PROMISES = promisesOf((promise) => {
+export const STEP_PROMISES: readonly StorePromise[] = [
   promise('a read finds nothing under a name that is too long for a key', async (store) => {
     await store.commit(stepOf(A, 0, {}));
     for (const text of ['é'.repeat(1000), 'x'.repeat(5000)]) {
@@ -18,8 +17,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       assert.deepEqual(await store.actors({ kind: text, limit: 9 }), []);
       assert.deepEqual(await store.counters(text), {});
     }
-  });
-
+  }),
   promise('what is committed is what is loaded', async (store) => {
     const step = stepOf(
       A,
@@ -36,8 +34,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     await must(store, step);
     assert.deepEqual(await store.load(A), step.actor);
     assert.equal(await store.load(B), undefined);
-  });
-
+  }),
   promise('a step based on another revision is stale and leaves nothing', async (store) => {
     const everything: Partial<Step> = {
       journal: [{ id: 9, at: 1, state: 'Queued', message: 'no', cause: 'X' }],
@@ -58,8 +55,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.rows({ view: 'v', limit: 9 }), []);
     assert.equal(await store.holder('n'), undefined);
     assert.deepEqual(await store.counters(''), {});
-  });
-
+  }),
   promise(
     'an actor at its end is gone with all that was its own, and its id is free again',
     async (store, under) => {
@@ -100,8 +96,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       await must(again, stepOf(A, 0));
       assert.equal((await again.load(A))?.revision, 1);
     },
-  );
-
+  ),
   promise(
     'actors of one kind are listed by id, page by page, without those of other kinds',
     async (store) => {
@@ -122,8 +117,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       assert.deepEqual(await ids('b'), []);
       assert.deepEqual(await ids(undefined, 9), ['a', 'a/c', 'b']);
     },
-  );
-
+  ),
   promise('of two writers with the same revision in the same turn exactly one commits', async (store) => {
     const outcomes = await Promise.all([
       store.commit(stepOf(A, 0, { counters: { c: 1 } }, { context: 'first' })),
@@ -135,14 +129,12 @@ export const STEP_PROMISES = promisesOf((promise) => {
     );
     assert.equal((await store.load(A))?.context, 'first');
     assert.deepEqual(await store.counters('c'), { c: 1 });
-  });
-
+  }),
   promise('a chain of steps of one actor commits in one turn', async (store) => {
     const outcomes = await Promise.all([0, 1, 2].map((revision) => store.commit(stepOf(A, revision))));
     assert.ok(outcomes.every((outcome) => outcome.ok));
     assert.equal((await store.load(A))?.revision, 3);
-  });
-
+  }),
   promise('a refused step does not spoil its neighbours of the same turn', async (store) => {
     await must(store, stepOf(B, 0, { names: { take: ['path:1'], release: [] } }));
     const many = Array.from({ length: 20 }, (_, n) => ({ kind: 'job', id: `n${n}` }));
@@ -164,8 +156,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.counters(''), { ok: 6 });
     for (const [n, address] of many.entries())
       assert.equal((await store.load(address)) !== undefined, n % 3 === 2);
-  });
-
+  }),
   promise('a step with a key too long is rejected alone and clearly', async (store) => {
     const long = { view: 'v', key: ['x'.repeat(500)], value: 1 };
     const [bad, good] = await Promise.allSettled([
@@ -188,8 +179,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     const limit = { view: 'v', key: ['ä'.repeat(200)], value: 1 };
     await must(store, stepOf(A, 0, { rows: { put: [limit], remove: [] } }));
     assert.deepEqual(await store.rows({ view: 'v', limit: 9 }), [limit]);
-  });
-
+  }),
   promise('a name has one holder at a time', async (store) => {
     await must(store, stepOf(A, 0, { names: { take: ['path:1', 'path:2'], release: [] } }));
     assert.deepEqual(await store.holder('path:1'), A);
@@ -214,8 +204,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.names({ limit: 9 }), [first, second]);
     assert.deepEqual(await store.names({ limit: 1 }), [first]);
     assert.deepEqual(await store.names({ after: 'path:1', limit: 9 }), [second]);
-  });
-
+  }),
   promise('two actors that take one name in one turn: the second is refused', async (store) => {
     const outcomes = await Promise.all(
       [A, B].map((actor) => store.commit(stepOf(actor, 0, { names: { take: ['n'], release: [] } }))),
@@ -224,8 +213,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       outcomes.map((outcome) => outcome.ok || outcome.reason),
       [true, 'taken'],
     );
-  });
-
+  }),
   promise('rows come in key order: numbers before texts, texts by their bytes', async (store) => {
     const keys = [
       ['b'],
@@ -270,8 +258,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await keysOf({ prefix: [2], reverse: true }), [[2, 'x'], [2]]);
     assert.deepEqual(await keysOf({ prefix: ['nothing'] }), []);
     assert.deepEqual(await keysOf({ offset: 99 }), []);
-  });
-
+  }),
   promise('rows are read on from any key, up and down, whether or not a row has it', async (store) => {
     const keys = [
       ['a', 1],
@@ -298,8 +285,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await values({ prefix: ['a'], after: ['a', 1], reverse: true }), []);
     assert.deepEqual(await values({ after: ['b', 2], reverse: true, offset: 1, limit: 2 }), [2, 1]);
     assert.deepEqual(await values({ after: ['a', 1], offset: 1, limit: 2 }), [2, 3]);
-  });
-
+  }),
   promise('rows are replaced and removed with their step', async (store) => {
     const row = (value: number) => ({ view: 'v', key: ['k', 1], value: { value } });
     await must(store, stepOf(A, 0, { rows: { put: [row(1)], remove: [] } }));
@@ -307,8 +293,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.rows({ view: 'v', limit: 9 }), [row(2)]);
     await must(store, stepOf(A, 2, { rows: { put: [], remove: [{ view: 'v', key: ['k', 1] }] } }));
     assert.deepEqual(await store.rows({ view: 'v', limit: 9 }), []);
-  });
-
+  }),
   promise('counters add up over a turn and vanish at 0', async (store) => {
     const actors = Array.from({ length: 10 }, (_, n) => ({ kind: 'job', id: `${n}` }));
     await Promise.all(
@@ -322,8 +307,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       actors.map((actor) => store.commit(stepOf(actor, 1, { counters: { 'jobs.Queued': -1, other: 2 } }))),
     );
     assert.deepEqual(await store.counters(''), { 'jobs.all': 10 });
-  });
-
+  }),
   promise('a journal is read in order, from any line on', async (store) => {
     const line = (id: number) => ({ id, at: id * 10, state: 'Queued', message: `line ${id}`, cause: 'X' });
     await must(store, stepOf(A, 0, { journal: [line(1), line(2)] }));
@@ -336,8 +320,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.deepEqual(await store.journal(A, { after: 9 }), [line(10), line(11)]);
     assert.deepEqual(await store.journal(A, { after: 1, limit: 2 }), [line(2), line(3)]);
     assert.deepEqual(await store.journal(B, { after: 1 }), []);
-  });
-
+  }),
   promise('reads see a commit as soon as it has resolved', async (store) => {
     for (let revision = 0; revision < 20; revision++) {
       await store.commit(
@@ -347,8 +330,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
       assert.equal((await store.rows({ view: 'v', limit: 1 }))[0]?.value, revision);
     }
     await store.flushed();
-  });
-
+  }),
   promise('the caller may change what it committed or read without changing the store', async (store) => {
     const context = { list: [1] };
     await must(store, stepOf(A, 0, {}, { context }));
@@ -357,8 +339,7 @@ export const STEP_PROMISES = promisesOf((promise) => {
     assert.ok(typeof read === 'object' && read !== null && 'list' in read && Array.isArray(read.list));
     read.list.push(3);
     assert.deepEqual((await store.load(A))?.context, { list: [1] });
-  });
-
+  }),
   promise(
     'whoever reads the state index finds every move of every step that was answered',
     async (store, under) => {
@@ -385,10 +366,9 @@ export const STEP_PROMISES = promisesOf((promise) => {
       assert.deepEqual(await again.counters(''), { 'actors/job/2/Done': 1 });
       assert.deepEqual(await keys(again), [['job', 'Done', 'b', null]]);
     },
-  );
-
+  ),
   promise('a store at work has no reason to refuse', async (store) => {
     await must(store, stepOf(A, 0));
     assert.equal(store.refusal(), undefined);
-  });
-});
+  }),
+];

@@ -16,17 +16,12 @@ export interface StorePromise {
   check(under: StoreUnderTest): Promise<void>;
 }
 
-/** Adds a promise to a list. */
-export type AddPromise = (
+/** A promise whose check needs the store, and seldom what is under it. */
+export function promise(
   title: string,
   check: (store: ActorStore, under: StoreUnderTest) => Promise<void>,
-) => void;
-
-/** Returns the promises that `make` adds. */
-export function promisesOf(make: (promise: AddPromise) => void): readonly StorePromise[] {
-  const promises: StorePromise[] = [];
-  make((title, check) => promises.push({ title, check: (under) => check(under.store, under) }));
-  return promises;
+): StorePromise {
+  return { title, check: (under) => check(under.store, under) };
 }
 
 export async function must(store: ActorStore, step: Step): Promise<void> {

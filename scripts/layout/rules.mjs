@@ -58,7 +58,7 @@ export const ZONES = {
     enteredBy: [
       /^actors\/index\.ts$/,
       /^actors\/portal\/api\.ts$/,
-      /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
+      /^actors\/shared\/(files\/(output-names|storage-layout|windows-1252)|secrets\/token)\.ts$/,
     ],
     imports: {
       contracts: 'all',
@@ -75,9 +75,11 @@ export const ZONES = {
       '@simplewebauthn/server',
       'preact',
       'exceljs',
+      'jpeg-js',
       'pdfjs-dist',
       'lru-cache',
       '@aws-sdk/client-s3',
+      '@aws-sdk/client-kms',
     ],
     builtins: true,
   },
@@ -163,6 +165,14 @@ export const ZONES = {
     packages: ['commander'],
     builtins: true,
   },
+  /** Server for assistants: a program of its own on the typed client. */
+  mcp: {
+    owns: /^clients\/mcp\//,
+    enteredBy: [],
+    imports: { clients: 'all' },
+    packages: [],
+    builtins: true,
+  },
   /** Typed clients of the HTTP APIs; they use nothing but what browsers and Node have. */
   clients: {
     owns: /^clients\//,
@@ -245,6 +255,38 @@ export const UNORDERED_ZONES = ['bench', 'test'];
 
 /** Source files side by side in one folder, at most. */
 export const MAX_FILES_PER_FOLDER = 25;
+
+/**
+ * Folders in `contracts/`, `machines/`, `actors/` and `http/` of each service: subjects, which have the same name in each layer, and those
+ * of one layer alone. Source: docs/decisions/0420-one-name-for-each-subject.md.
+ */
+export const SUBJECT_FOLDERS = {
+  layers: /^(?:contracts|machines|actors|http)\/(?:batch|portal)\/([^/]+)\/[^/]+$/,
+  subjects: [
+    'access',
+    'accounts',
+    'branding',
+    'documents',
+    'folders',
+    'generations',
+    'jobs',
+    'mails',
+    'pipeline',
+    'renditions',
+    'reports',
+    'saved-requests',
+    'scim',
+    'signing',
+    'uploads',
+    'watched-folder',
+    'webhooks',
+  ],
+  /** Parts of a subject, and what the other layers do not have. */
+  ofOneLayer: {
+    actors: ['api', 'document-records', 'effects', 'job-records', 'objects', 'remote', 'shared'],
+    http: ['input', 'pages', 'routes', 'sender'],
+  },
+};
 
 /** Lines of a product file, at most. */
 export const MAX_LINES = 600;

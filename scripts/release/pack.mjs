@@ -22,6 +22,8 @@ import { BUNDLED_PACKAGES } from '../bundle.mjs';
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Of the tests stays what `sealwright bench` needs: a local authority, and the judges of its outputs. */
 const TESTS = new Set(['pki', 'verifiers']);
+/** Packages of their own. */
+const APART = new Set(['clients', 'examples']);
 /** Parts of dist/ that only the repository needs. */
 const LEFT_OUT = /(^|\/)(\.built|\.made|\.tsbuildinfo.*|[^/]+\.map|shared-tests|described|prepared)$/;
 /** Packages that scripts, styles and icons of the pages take in, and the reader of PDFs (scripts/vendor-pdf.mjs). */
@@ -40,7 +42,7 @@ const MEMBERS = [
   'optionalDependencies',
 ];
 
-/** Packs into a folder, and returns the paths: the program first, the packages in the order of the workspaces, the client, the node for n8n. */
+/** Packs into a folder, and returns the paths: the program first, the packages in the order of the workspaces, the client, the node for n8n, the server for assistants. */
 export function packAll(folder) {
   const work = mkdtempSync(join(tmpdir(), 'sealwright-pack-'));
   try {
@@ -49,7 +51,9 @@ export function packAll(folder) {
     mkdirSync(staged);
     stageProgram(staged, packages);
     const client = packClient(join(work, 'client'), folder);
-    return [pack(staged, folder), ...packages, client, packNode(join(work, 'n8n'), folder)];
+    const node = packNode(join(work, 'n8n'), folder);
+    const mcp = packMcp(join(work, 'mcp'), folder);
+    return [pack(staged, folder), ...packages, client, node, mcp];
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -61,7 +65,11 @@ function stageProgram(staged, packages) {
     recursive: true,
     filter: (path) => {
       const [top, second] = relative(dist, path).split(sep);
-      return !LEFT_OUT.test(path) && (top !== 'test' || second === undefined || TESTS.has(second));
+      return (
+        !LEFT_OUT.test(path) &&
+        !APART.has(top) &&
+        (top !== 'test' || second === undefined || TESTS.has(second))
+      );
     },
   });
   for (const name of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'])
@@ -155,18 +163,34 @@ export function packNode(staged, folder) {
   cpSync(join(source, 'sealwright.svg'), join(staged, 'dist', 'sealwright.svg'));
   cpSync(join(source, 'README.md'), join(staged, 'README.md'));
   cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
-  const { version, license, engines } = readJson(ROOT, 'package.json');
   const [node, ...credentials] = Object.keys(classes).map((name) => `dist/${name}`);
-  const members = {
-    name: 'n8n-nodes-sealwright',
-    version,
-    license,
-    engines,
-    description:
-      'Node for n8n: signs and validates files, and collects signatures of people, with sealwright.',
-    keywords: ['n8n-community-node-package'],
-    n8n: { n8nNodesApiVersion: 1, nodes: [node], credentials },
-  };
+  const n8n = { n8nNodesApiVersion: 1, nodes: [node], credentials };
+  return packOwn(source, staged, folder, { type: 'commonjs', n8n });
+}
+
+/** The server for assistants, in one file. It needs no other package. */
+export function packMcp(staged, folder) {
+  const source = join(ROOT, 'clients', 'mcp');
+  const { version } = readJson(ROOT, 'package.json');
+  buildSync({
+    entryPoints: [join(source, 'main.ts')],
+    outfile: join(staged, 'dist', 'main.js'),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    charset: 'utf8',
+    define: { 'process.env.SEALWRIGHT_MCP_VERSION': JSON.stringify(version) },
+  });
+  cpSync(join(source, 'README.md'), join(staged, 'README.md'));
+  cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
+  return packOwn(source, staged, folder, {});
+}
+
+/** Packs a client with its own package.json, which has the version of the program. */
+function packOwn(source, staged, folder, more) {
+  const { version, license, engines } = readJson(ROOT, 'package.json');
+  const members = { ...readJson(source, 'package.json'), version, license, engines, ...more };
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(members, null, 2)}\n`);
   return pack(staged, folder);
 }

@@ -27,6 +27,7 @@ const PLACES = {
   ],
   'deploy/helm/Chart.yaml': [/^version: /gm, /^appVersion: "/gm],
   'README.md': [/\.\/sealwright-/g],
+  'clients/mcp/README.md': [/sealwright-mcp-/g],
   'clients/n8n/README.md': [/n8n-nodes-sealwright-/g],
   'docs/comparison.md': [/Version (?=\d+\.\d+\.\d+ promises)/g],
   'docs/tutorial.md': [/^sealwright (?=\d)/gm],

@@ -1,5 +1,7 @@
 /** The reference of an API as one page, from its OpenAPI document, with the views of the running service. */
 
+import { answerExample, example, requestExample } from './examples.mjs';
+
 /** Returns the HTML. `built` imports a module of the build; `name` is that of the page. */
 export async function apiReference({ info, tags, paths, components }, built, name) {
   const { schemaView, richText } = await built('http/core/openapi/schema-view.js');
@@ -11,6 +13,8 @@ export async function apiReference({ info, tags, paths, components }, built, nam
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
     })),
   );
   const sections = tags.map(({ name, description }) => {
@@ -36,11 +40,14 @@ export async function apiReference({ info, tags, paths, components }, built, nam
   function operationView({
     operationId,
     name: called,
+    method,
+    path,
     summary,
     description,
     parameters = [],
     requestBody,
     responses,
+    security,
   }) {
     const inputs = parameters.map(
       (one) =>
@@ -56,6 +63,8 @@ export async function apiReference({ info, tags, paths, components }, built, nam
       inputs.length === 0 ? '' : `<h4>Parameters</h4><ul>${inputs.join('\n')}</ul>`,
       requestBody === undefined ? '' : `<h4>Body</h4>${contentView(requestBody)}`,
       `<h4>Answers</h4><ul>${answers.join('\n')}</ul>`,
+      example('Example of a request', requestExample({ method, path, parameters, requestBody, security })),
+      example('Example of its answer', answerExample(responses)),
     ].join('\n');
   }
 

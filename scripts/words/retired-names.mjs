@@ -1,6 +1,6 @@
 /**
  * Retired words as data, for scripts/check-words.mjs: names that code, comments and documents no longer use, with the
- * word that replaced them. Words on the wire and in stores keep their spelling and are listed in KEPT_SPELLINGS.
+ * word that replaced them. Words on the wire and in stores keep their spelling and are listed in WIRE_SPELLINGS.
  */
 
 /** Identifiers that are gone: each is looked for as a whole word in code and comments. */
@@ -55,6 +55,20 @@ export const RETIRED_IDENTIFIERS = {
   SOON_MS: 'EXPIRY_WARNING_MS',
   tellNewVersion: 'notifyNewVersion',
   judgedByOthers: 'verifiedByOtherTool',
+  KeptRequest: 'SavedRequest',
+  KeptRequests: 'SavedRequests',
+  keptRequestMachine: 'savedRequestMachine',
+  KeptDocuments: 'DocumentSnapshot',
+  KeptAnswer: 'StoredAnswer',
+  MadeDocument: 'DocumentOfRequest',
+  MadeSignature: 'EarlySignature',
+  GivenProof: 'SecondFactorProof',
+  GivenFile: 'DeclaredFile',
+  GivenRow: 'RowRequest',
+  ShownText: 'PaintedText, ShapedText',
+  ShownImage: 'EmbeddableImage',
+  ShownName: 'DisplayName',
+  KEPT_SPELLINGS: 'WIRE_SPELLINGS',
 };
 
 /** Endings of type names that say nothing of what a type holds. */
@@ -66,6 +80,7 @@ export const RETIRED_TYPE_ENDINGS = [
   { pattern: /^(?:interface|type|class) \w*[a-z]Facts\b/, instead: '…Info or …Report' },
   { pattern: /^(?:interface|type|class) \w*[a-z]Scene\b/, instead: '…Context' },
   { pattern: /^(?:interface|type|class) \w*[a-z]Wishes\b/, instead: '…Options' },
+  { pattern: /^(?:interface|type|class) (?:Given|Kept|Made|Seen|Stands)\b/, instead: 'what the values are' },
 ];
 
 /** Words of comments and documents that a reader of the field would not expect. */
@@ -86,6 +101,8 @@ export const RETIRED_PROSE = {
   'nobody could be asked': 'no service answered',
   'could not be told': 'did not accept',
   'is there no more': 'was removed',
+  'kept request': 'saved request',
+  'kept requests': 'saved requests',
 };
 
 /** Files in which retired words may stand: this list, its test, decisions and measured results of the past. */
@@ -99,7 +116,7 @@ export const EXEMPT = [
 ];
 
 /** Files that use a retired identifier because the wire or the store spells it so. */
-export const KEPT_SPELLINGS = [{ path: /segmented-upload|portal-records\.test|uploads/, word: 'PIECE' }];
+export const WIRE_SPELLINGS = [{ path: /segmented-upload|portal-records\.test|uploads/, word: 'PIECE' }];
 
 /** First words that a one-line doc comment does not begin with: it begins with a verb or a noun. */
 export const DOC_OPENINGS = ['What', 'Who', 'Whether', 'How', 'Where', 'When', 'Which', 'Why'];

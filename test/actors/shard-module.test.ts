@@ -21,7 +21,7 @@ function loadedWith(entry: URL): ReadonlySet<string> {
 
 test('a thread that hosts actors loads their machines, and not the engine, the pages or the listeners', (t) => {
   const loaded = [...loadedWith(new URL('../../actors/shard-module.js', import.meta.url))];
-  t.true(loaded.some((path) => path.endsWith('/machines/portal/document/document.js')));
+  t.true(loaded.some((path) => path.endsWith('/machines/portal/documents/document.js')));
   t.deepEqual(
     loaded.filter((path) =>
       /\/(?:crypto|http|web|actors\/(?:pool|batch\/(?:effects|watched-folder)))\//.test(path),

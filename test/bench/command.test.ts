@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { BENCH_NAMES, CATALOG } from '../../bench/catalog.ts';
-import type { Report } from '../../bench/frame/report.ts';
+import type { Report } from '../../bench/frame/bench-report.ts';
 import { type BenchOptions, benchCommand } from '../../commands/bench.ts';
 import { freshFolder, run } from '../commands/program.ts';
 

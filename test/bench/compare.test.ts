@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { type ComparedReport, judged, parseReport } from '../../bench/frame/bench-report.ts';
 import { compareReports, comparisonText } from '../../bench/frame/compare.ts';
-import { type ComparedReport, judged, parseReport } from '../../bench/frame/report.ts';
 
 function kept(name: string): ComparedReport {
   const report = parseReport(readFileSync(`test/fixtures/bench/${name}.json`, 'utf8'));

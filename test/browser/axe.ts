@@ -25,26 +25,37 @@ export async function assertColours(t: ExecutionContext, page: Page | Frame, wha
   await assertRules(t, page, what, COLOUR_RULES);
 }
 
-/** @param rules @default all */
 async function assertRules(
   t: ExecutionContext,
   page: Page | Frame,
   what: string,
   rules?: readonly string[],
 ): Promise<void> {
+  t.deepEqual(await violationsOf(page, rules), [], what);
+}
+
+/** Violated rules with the first places of each. @param rules @default all */
+export async function violationsOf(
+  page: Page | Frame,
+  rules?: readonly string[],
+): Promise<readonly string[]> {
   // Before its styles a page has other colours.
   await page.waitForLoadState('load');
   // Evaluated by the browser's debugger, which the Content-Security-Policy does not restrict.
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(SOURCE);
-  const options = { resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) };
+  // Files without a server answer no requests for their styles.
+  const options = {
+    resultTypes: ['violations'],
+    preload: false,
+    ...(rules !== undefined && { runOnly: rules }),
+  };
   const violations = (await page.evaluate(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as readonly Violation[];
-  const described = violations.map(({ id, impact, nodes }) => {
+  return violations.map(({ id, impact, nodes }) => {
     const places = nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`);
     return `${id} (${impact}): ${places.slice(0, 3).join(' | ')}`;
   });
-  t.deepEqual(described, [], what);
 }
 
 /**

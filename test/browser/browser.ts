@@ -24,6 +24,11 @@ const DELAY_MS = Number(process.env['SEALWRIGHT_BROWSER_DELAY_MS'] ?? 0);
 /** Factor by which scripts and layout run slower: `SEALWRIGHT_BROWSER_SLOWER=6` shows tests that read before a page has drawn. */
 const SLOWER = Number(process.env['SEALWRIGHT_BROWSER_SLOWER'] ?? 1);
 
+/** A person looks: the browser has a window, and is slow. */
+const IS_WATCHED =
+  process.env['SEALWRIGHT_WATCH'] === '1' &&
+  (process.env['DISPLAY'] ?? process.env['WAYLAND_DISPLAY']) !== undefined;
+
 let browser: Promise<Browser> | undefined;
 
 /** One browser for all tests of a file; call it in `test.after.always`. */
@@ -51,13 +56,14 @@ export interface Leniency {
  * violated its Content-Security-Policy, logged an error, or threw. Third-party cookies are blocked.
  */
 export async function visit(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   origin: string,
   options: BrowserContextOptions = {},
   { alsoAsks = [], refusedFrames = false }: Leniency = {},
 ): Promise<OpenedPage> {
   browser ??= chromium.launch({
     executablePath: CHROMIUM.map(pathOf).find((path) => path !== undefined) ?? 'chromium',
+    ...(IS_WATCHED && { executablePath: pathOf('chromium') ?? 'chromium', headless: false, slowMo: 400 }),
     args: ['--no-sandbox', '--disable-gpu', '--test-third-party-cookie-phaseout'],
   });
   const known = [origin, ...alsoAsks];

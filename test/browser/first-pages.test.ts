@@ -65,11 +65,11 @@ test.serial(
     const first = administration.page;
     await first.goto(shown('Administrator login'));
     await first.getByRole('button', { name: /Sign in to/ }).click();
-    await first.getByRole('heading', { name: 'Organization', exact: true }).waitFor();
+    await first.getByRole('heading', { name: 'Documents', exact: true }).waitFor();
   },
 );
 
-test.serial('unknown addresses and the first page of the portal are pages in three languages', async (t) => {
+test.serial('unknown addresses and the first page of the portal are pages in each language', async (t) => {
   started ??= startAsPerson();
   const { shown } = await started;
   const portal = shown('Portal');
@@ -77,6 +77,9 @@ test.serial('unknown addresses and the first page of the portal are pages in thr
     ['en-US', 'Document signing portal', 'Page not found'],
     ['pt-BR', 'Portal de assinatura de documentos', 'Página não encontrada'],
     ['es-MX', 'Portal de firma de documentos', 'Página no encontrada'],
+    ['de-CH', 'Portal zum Signieren von Dokumenten', 'Seite nicht gefunden'],
+    ['fr-FR', 'Portail de signature de documents', 'Page introuvable'],
+    ['it-IT', 'Portale di firma dei documenti', 'Pagina non trovata'],
   ] as const) {
     const visited = await visit(t, portal, { locale, viewport: { width: 320, height: 640 } });
     const { page, requests } = visited;

@@ -1,4 +1,5 @@
-import anyTest, { type TestFn } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { Page } from 'playwright-core';
 import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { logIn, type SharedService, shareService, toast, visit } from './browser.ts';
@@ -23,7 +24,9 @@ test.serial(
     t.is(new URL(page.url()).search, '?status=Failed', 'the page that was asked for is forgotten');
     // The filters are set before the list is read.
     await page.getByText('No job fits.').waitFor();
+    await page.getByText('More filters: 1').click();
     t.true(await page.getByLabel('Failed').isChecked());
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('API key').waitFor();
     await page.goto(`${service.url}/`);
@@ -146,9 +149,11 @@ test.serial(
     await page.getByRole('link', { name: 'chosen-broken.pdf' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Retry 1 job' }).waitFor();
+    await page.getByText('More filters').click();
     await page.getByLabel('Completed').check();
     await page.getByRole('button', { name: 'Retry 1 job' }).waitFor({ state: 'hidden' });
     await page.getByLabel('Completed').uncheck();
+    await page.keyboard.press('Escape');
     t.false(await page.getByRole('checkbox', { name: 'Select chosen-broken.pdf' }).isChecked());
     await page.getByLabel('Select all of this page').check();
     await page.getByRole('button', { name: 'Retry 2 jobs' }).click();
@@ -165,6 +170,7 @@ test.serial(
     await assertAccessible(t, page, 'results of a selection');
     const focused = () => page.evaluate<string>('document.activeElement.id');
     t.is(await focused(), 'retry-selected', 'the action took the focus away');
+    await sortAndPeek(t, page);
     await page.getByRole('button', { name: 'Clear the selection' }).press('Enter');
     t.is(await focused(), 'main', 'the button is hidden with its bar');
 
@@ -175,14 +181,17 @@ test.serial(
     await page.waitForURL((url) => url.searchParams.get('fileName') === 'broken ');
     await page.getByText('No job fits.').waitFor();
     t.is(await name.inputValue(), 'broken ');
+    await page.getByText('More filters').click();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.goto(`${service.url}/jobs?status=Failed&page=2`);
     await page
-      .getByRole('link', { name: 'Failed', exact: true })
+      .getByRole('navigation', { name: 'Views' })
+      .getByRole('link', { name: /^Failed/ })
       .and(page.locator('[aria-current]'))
       .waitFor();
 
     await page.goto(`${service.url}/jobs?status=Completed`);
+    await page.getByLabel('Actions on the whole list').click();
     await page.getByRole('button', { name: 'Retry all failed jobs of this list' }).click();
     await toast(page, 'ok').filter({ hasText: 'There is no job to retry in this list.' }).waitFor();
     await page.goto(`${service.url}/jobs?createdFrom=never`);
@@ -204,6 +213,7 @@ test.serial(
 
     await page.goto(`${service.url}/`);
     await page.getByRole('img', { name: /^Jobs by the time of their end: [1-9]\d* completed/ }).waitFor();
+    await shownOverview(page);
     await page.getByLabel('Time range').selectOption('7d');
     await page.getByText('Completed, 7 d').waitFor();
     t.is(new URL(page.url()).search, '?window=7d');
@@ -214,6 +224,56 @@ test.serial(
     }
   },
 );
+
+/** Failures are told in words for people, and the chart says its values under the pointer. */
+async function shownOverview(page: Page): Promise<void> {
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText(/^\d+ jobs? failed: The PDF is damaged\.$/).waitFor();
+  const engine = attention.getByText(/This is no PDF/);
+  await engine.waitFor({ state: 'hidden' });
+  await attention.getByText('Details').press('Enter');
+  await engine.waitFor();
+  const slot = page.locator('.chart').first().locator('.slot').last();
+  await slot.locator('rect').hover();
+  await slot.getByText(/^\d\d:\d\d: \d+ completed, \d+ failed$/).waitFor();
+  // Times of one interval are points, which are seen.
+  await page.locator('#latency .points[d^="M"]').first().waitFor({ state: 'attached' });
+}
+
+/** The list begins high, sorts, shows chosen columns, and a job beside it. */
+async function sortAndPeek(t: ExecutionContext<SharedService>, page: Page): Promise<void> {
+  const bar = page.getByRole('region', { name: 'Selected jobs' });
+  await bar.waitFor();
+  const names = async () => [
+    ...new Set(await page.locator('#rows [data-head="File"] > a:first-child').allTextContents()),
+  ];
+  const size = page.getByRole('button', { name: 'Size', exact: true });
+  await size.click();
+  t.deepEqual(await names(), ['chosen-good.txt', 'chosen-broken.pdf']);
+  await size.press('Enter');
+  t.deepEqual(await names(), ['chosen-broken.pdf', 'chosen-good.txt']);
+  t.is(await page.locator('th[aria-sort="descending"]').textContent(), 'Size');
+  t.is(new URL(page.url()).searchParams.get('sort'), '-size');
+  const failed = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: /^Failed/ });
+  t.is(await failed.getAttribute('href'), '/jobs?status=Failed&sort=-size', 'views keep it');
+  await page.getByText('Columns', { exact: true }).click();
+  await page.getByLabel('Format').last().check();
+  await page.keyboard.press('Escape');
+  const broken = page.getByRole('row').filter({ hasText: 'chosen-broken.pdf' }).first();
+  await broken.getByText('PAdES', { exact: true }).waitFor();
+  await broken.getByText('14 B').waitFor();
+  await broken.getByText('This is no PDF').waitFor();
+  const link = page.getByRole('link', { name: 'chosen-broken.pdf' }).first();
+  await link.press('Enter');
+  const peek = page.getByRole('dialog', { name: 'chosen-broken.pdf' });
+  await peek.getByText('Claimed by worker.').waitFor();
+  await assertAccessible(t, page, 'a job beside its list');
+  await page.keyboard.press('Escape');
+  await link.and(page.locator(':focus')).waitFor();
+  await page.evaluate('scrollTo(0, 0)');
+  const { y = 999 } = (await page.locator('#rows tr').first().boundingBox()) ?? {};
+  t.true(y <= 220, `the first row begins at ${y}`);
+}
 
 test.serial('a chart is drawn when its data come, and not with each second of the clock', async (t) => {
   const { service } = t.context;

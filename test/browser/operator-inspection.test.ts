@@ -171,6 +171,7 @@ test.serial(
     const { jobId: other } = await service.upload('other.txt', 'hello');
     await logIn(page, `${service.url}/jobs?fileName=s`, await service.key());
     await page.getByText('2 jobs, page 1 of 1').waitFor();
+    await page.getByLabel('Actions on the whole list').click();
     await page.getByRole('button', { name: 'Cancel all waiting jobs' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 jobs' }).click();
     await page.getByText('2 of 2 done, 0 skipped. Completed.').waitFor();

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
-import anyTest, { type TestFn } from 'ava';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { Page } from 'playwright-core';
 import { contract, hiddenLook } from '../crypto/pades/validation/attack-files.ts';
 import { pki } from '../pki/pki.ts';
 import { temporaryRoot } from '../service/service.ts';
@@ -74,6 +75,26 @@ test.serial('a failed job is retried and a finished one downloaded from its page
   await page.locator('#warnings li', { hasText: 'The field Approval is hidden and has a look' }).waitFor();
 });
 
+/** With the colours that the system forces on a page. */
+async function assertLinesAreApart(t: ExecutionContext, page: Page): Promise<void> {
+  await page.locator('.key').nth(1).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, forcedColors: 'active' });
+    const keys = await page
+      .locator('.legend')
+      .first()
+      .locator('.key')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one, '::before').borderTopColor));
+    t.true(keys.length > 1);
+    t.is(new Set(keys).size, keys.length, `the lines of a chart cannot be told apart: ${keys}`);
+  }
+  await page.emulateMedia({ colorScheme: null, forcedColors: null });
+  // Letters come with the page, from its own service.
+  t.true(
+    await page.evaluate(`document.fonts.ready.then(() => document.fonts.check('16px "Inter Variable"'))`),
+  );
+}
+
 test.serial('every page works by keyboard, fits a phone, and is accessible in each theme', async (t) => {
   const { service } = t.context;
   const phone = { width: 320, height: 640 };
@@ -103,6 +124,7 @@ test.serial('every page works by keyboard, fits a phone, and is accessible in ea
   ]) {
     await page.goto(`${service.url}${path}`);
     if (path !== '/scalar/v1') await page.locator('main[data-refreshed]').waitFor();
+    if (path === '/') await assertLinesAreApart(t, page);
     for (const width of [phone.width, 390, 1280]) {
       await page.setViewportSize({ ...phone, width });
       const { scroll, client } = await page.evaluate<{ scroll: number; client: number }>(
@@ -124,36 +146,6 @@ test.serial('every page works by keyboard, fits a phone, and is accessible in ea
     if (path !== '/scalar/v1') await assertAccessibleInThemes(t, page, path);
     t.deepEqual(await page.locator('.toast').allTextContents(), [], path);
   }
-});
-
-test.serial('the page of the components is accessible and comes to life', async (t) => {
-  const { service } = t.context;
-  const visited = await visit(t, service.url, { reducedMotion: 'reduce' });
-  const { page } = visited;
-  await logIn(page, `${service.url}/components`, await service.key());
-  await page.locator('[data-island="toast"][data-live]').waitFor();
-  await assertAccessibleInThemes(t, page, 'components');
-  await page.getByRole('tab', { name: 'Type' }).press('ArrowRight');
-  await page.getByRole('tab', { name: 'Draw', selected: true }).and(page.locator(':focus')).waitFor();
-  await page.getByRole('tabpanel').getByText('A drawing.').waitFor();
-  await page.getByRole('button', { name: 'Any time', pressed: false }).click();
-  await page.getByRole('button', { name: 'Any time', pressed: true }).waitFor();
-  await page.getByRole('button', { name: 'Open a dialog' }).press('Enter');
-  await page.getByRole('dialog', { name: 'Sign the document' }).waitFor();
-  await assertAccessibleInThemes(t, page, 'dialog');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Open a dialog' }).and(page.locator(':focus')).waitFor();
-  await page.getByRole('button', { name: 'Show a toast' }).click();
-  await page.getByRole('status').getByText('It is saved.').waitFor();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, forcedColors: 'active' });
-    const keys = await page
-      .locator('.key')
-      .evaluateAll((all) => all.map((one) => getComputedStyle(one, '::before').borderTopColor));
-    t.is(new Set(keys).size, 3, `the lines of a chart cannot be told apart: ${keys}`);
-  }
-  // Letters come with the page, from its own service.
-  t.true(await page.evaluate(`document.fonts.check('16px "Inter Variable"')`));
 });
 
 test.serial(

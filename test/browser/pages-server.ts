@@ -51,6 +51,8 @@ export interface PagesServerOptions {
   readonly replyTo?: string;
   /** @default three pages of PDF */
   readonly file?: Buffer;
+  /** Of the first page, as an SVG in Brotli. @default none */
+  readonly picture?: Uint8Array;
   /** Makes every request of the pages fail. @default false */
   readonly isBroken?: boolean;
   /** Result of the check page. */
@@ -76,7 +78,7 @@ export interface PagesServer {
 }
 
 export async function startPagesServer(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   options: PagesServerOptions = {},
 ): Promise<PagesServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-pages-'));
@@ -116,6 +118,11 @@ export async function startPagesServer(
     pageDownload: async (key, ticket) => {
       checkAccess({ by: 'ticket', key, ticket });
       return stored(signed ?? input, 'application/pdf');
+    },
+    pagePicture: async (key, ticket) => {
+      if (!STATE_TICKET.test(ticket)) checkAccess({ by: 'ticket', key, ticket });
+      if (options.picture === undefined) throw new PortalRefusal('NotFound');
+      return options.picture;
     },
     pageAttachment: async () => {
       throw new PortalRefusal('AttachmentNotFound');
@@ -233,7 +240,7 @@ export async function startPagesServer(
 }
 
 async function serve(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   service: PortalService,
   more: readonly AnyRoute[],
 ): Promise<string> {

@@ -54,6 +54,26 @@ async function holdFirst(page: Page, url: string): Promise<{ readonly route: Pro
   return { route };
 }
 
+/** Evaluates to the distances of the digits from the middles of their boxes, CSS pixels; NaN for an empty one. */
+const inkOfBoxes = (picture: string) => `(async () => {
+  const bytes = Uint8Array.from(atob('${picture}'), (letter) => letter.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([bytes]));
+  const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+  context.drawImage(bitmap, 0, 0);
+  const whole = document.querySelector('.boxes').getBoundingClientRect();
+  const scale = bitmap.width / whole.width;
+  return [...document.querySelectorAll('.boxes i')].map((box) => {
+    const { left, width } = box.getBoundingClientRect();
+    const inside = Math.round((width - 8) * scale);
+    const { data } = context.getImageData(
+      Math.round((left - whole.left + 4) * scale), Math.round(bitmap.height * 0.2), inside, Math.round(bitmap.height * 0.6));
+    let sum = 0, ink = 0;
+    for (let at = 0; at < data.length; at += 4)
+      if (Math.abs(data[at] - data[0]) > 90) { ink += 1; sum += (at / 4) % inside; }
+    return (sum / ink - inside / 2) / scale;
+  });
+})()`;
+
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
 
 test.serial('messages on a phone appear near the focused element, with one primary button', async (t) => {
@@ -75,10 +95,8 @@ test.serial('messages on a phone appear near the focused element, with one prima
     t.true(box !== null && box.y >= 0 && box.y + box.height <= 844, `${text} is off the screen`);
   };
   await page.getByText('The code was sent').waitFor();
-  const sign = page.getByRole('button', { name: 'Sign the document' });
   await page.getByLabel('Code from the e-mail').fill('000000');
   t.deepEqual(await primaryButtons(page), ['Sign the document']);
-  await sign.tap();
   await seen(/The code is wrong/);
   await assertAccessible(t, page, 'wrong code');
   const near = async () => {
@@ -90,9 +108,8 @@ test.serial('messages on a phone appear near the focused element, with one prima
   t.true((await near()) >= 0 && (await near()) < 40, 'the message is not at the field');
 
   await page.getByLabel('Code from the e-mail').fill(CODE);
-  await sign.tap();
   await seen(/You signed the document/);
-  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
   const text = (await page.locator('main').textContent()) ?? '';
   t.notRegex(text, /[Oo]thers|everybody/);
 });
@@ -170,12 +187,28 @@ for (const [width, height, look] of SIZES) {
     t.true(box !== null && box.y >= 0 && box.y + box.height <= height, 'the dialog is off the screen');
     t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= width);
     // One paste fills all boxes, whatever stands around the digits.
-    await page.keyboard.insertText(`Your code: ${CODE.slice(0, 3)} ${CODE.slice(3)}.`);
+    const held = await holdFirst(page, '**/electronic-signature');
+    // Neither six digits of a program nor more than six of a person sign.
+    await page.evaluate(
+      `{ const code = document.activeElement; code.value = '111111'; code.dispatchEvent(new Event('input')); }`,
+    );
+    for (const text of ['2029-01-31', `Your code: ${CODE.slice(0, 3)} ${CODE.slice(3)}.`]) {
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    }
+    const request = await held.route;
+    t.true(request.request().postData()?.includes(CODE));
     t.is(await page.getByLabel('Code from the e-mail').inputValue(), CODE);
     t.is(await page.getByLabel('Code from the e-mail').getAttribute('autocomplete'), 'one-time-code');
-    await tap('Sign the document');
-    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
-    t.is(taps, 2);
+    const places = await page.evaluate<readonly number[]>(
+      inkOfBoxes((await page.locator('.boxes').screenshot()).toString('base64')),
+    );
+    t.is(places.length, 6);
+    for (const [index, place] of places.entries())
+      t.true(Math.abs(place) < 5, `digit ${index + 1} is ${place} pixels from the middle of its box`);
+    await request.continue();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
+    t.is(taps, 1);
     await page.locator('#signed-page canvas').waitFor();
     t.deepEqual(await page.locator('.main:is(button, a):visible').allTextContents(), [
       'Download the signed document',
@@ -200,7 +233,7 @@ test.serial('without a connection or a handwriting the dialog says it, and signs
   t.deepEqual(site.done, []);
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Sign the document' }).tap();
-  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
   t.is(site.done[0]?.given['image'], undefined);
 });
 
@@ -228,7 +261,7 @@ test.serial(
     const { site, page } = signed;
     t.is(site.done.length, 1);
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
     t.is(site.done.length, 1);
   },
 );
@@ -276,6 +309,18 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   await page.goto(address);
   await page.locator('.page[data-drawn]').first().waitFor();
   await page.getByLabel('City').fill('Lisbon');
+  // A captive portal answers in place of the service.
+  await page.route(address, (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Wi-Fi</title><p>Welcome' }),
+  );
+  // The page looks again each time: the visit is not over.
+  for (let look = 1; look <= 2; look += 1) {
+    const answered = page.waitForResponse(address);
+    await back();
+    await (await answered).finished();
+  }
+  t.is(await page.getByLabel('City').inputValue(), 'Lisbon');
+  await page.unroute(address);
   // As the page is after its file was replaced by one with the fields in another order.
   fields.reverse();
   await page.route(address, async (route) => {
@@ -305,7 +350,7 @@ test.serial('a visit that has ended elsewhere says how, and leads on', async (t)
   await page.getByRole('heading', { name: 'You have signed already' }).and(page.locator(':focus')).waitFor();
   await assertAccessible(t, page, 'signed already');
   await page.getByRole('link', { name: 'Show what you signed' }).tap();
-  await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
 });
 
 test.serial(
@@ -319,21 +364,20 @@ test.serial(
     const address = `${site.url}${site.signPath}`;
     await page.goto(address);
     await openSigning(page);
+    await page.getByText('The code was sent').waitFor();
     await page.locator('#email-code:focus').waitFor();
     await page.keyboard.type('000000');
-    await page.keyboard.press('Enter');
     await page.getByText('The code is wrong').waitFor();
     await page.locator('.boxes i:nth-of-type(1)[data-now]').waitFor();
+    const sign = page.getByRole('button', { name: 'Sign the document' });
+    const action = '**/electronic-signature';
+    const held = await holdFirst(page, action);
     // An input method composes digits of its own.
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Input.imeSetComposition', { text: '１３５', selectionStart: 3, selectionEnd: 3 });
     await devtools.send('Input.insertText', { text: '１３５７９０' });
     t.is(await page.getByLabel('Code from the e-mail').inputValue(), CODE);
 
-    const sign = page.getByRole('button', { name: 'Sign the document' });
-    const action = '**/electronic-signature';
-    const held = await holdFirst(page, action);
-    await sign.tap();
     const request = await held.route;
     for (let press = 0; press < 2; press += 1) await page.keyboard.press('Escape');
     await request.abort();
@@ -352,6 +396,86 @@ test.serial(
     await state.finished();
     await page.unroute(address);
     await signing.fulfill({ response: signed });
-    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
   },
 );
+
+test.serial('times are in the zone of the reader, and the deadline is whole on a phone', async (t) => {
+  const site = await startPagesServer(t);
+  const { page } = await visit(t, site.url, { ...PHONE, timezoneId: 'America/Lima' });
+  await page.goto(`${site.url}${site.signPath}`);
+  const line = page.locator('.top .from');
+  await line.filter({ hasText: /^Until Jan 31, 2027, 6:59\sPM · From/ }).waitFor();
+  const [time, whole] = await Promise.all([line.locator('time'), line].map((one) => one.boundingBox()));
+  t.true((time?.x ?? 0) + (time?.width ?? 999) <= (whole?.x ?? 0) + (whole?.width ?? 0), 'it is cut');
+  t.regex((await line.locator('time').getAttribute('title')) ?? '', /\(Lima\)$/);
+  await page.goto(`${site.url}${site.signPath.replace(/ticket=.*/, 'ticket=state-canceled')}`);
+  await page.getByText(/Marta Reis canceled it on November 24, 2026 at 7:00\sAM \(Lima\)/).waitFor();
+  await assertAccessible(t, page, 'canceled');
+});
+
+test.serial('a tap on a field opens it on every page, also beside one that is open', async (t) => {
+  const field = { isRequired: true, formField: null, maxLength: 100, format: null, options: [] };
+  const range = { minimum: null, maximum: null };
+  const at = (topLeftY: number, pageNumber = 1, width = 90) => {
+    return { topLeftX: 20, topLeftY, width, height: 12, pageNumber };
+  };
+  const fields = [
+    { ...field, ...range, id: 'a', name: 'city', label: 'City', type: 'Text', place: at(10) },
+    { ...field, ...range, id: 'b', name: 'plan', label: 'Plan', type: 'Text', place: at(26) },
+    {
+      ...field,
+      ...range,
+      id: 'c',
+      name: 'rules',
+      label: 'I keep the rules',
+      type: 'Checkbox',
+      place: at(60, 1, 12),
+    },
+    { ...field, ...range, id: 'd', name: 'cellar', label: 'Cellar', type: 'Text', place: at(40, 3) },
+    {
+      ...field,
+      ...range,
+      id: 'e',
+      name: 'passport',
+      label: 'Passport',
+      type: 'Attachment',
+      place: at(80, 3),
+    },
+  ] as const;
+  const site = await startPagesServer(t, { action: { fields } });
+  const { page } = await visit(t, site.url, PHONE);
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+  const tap = async (index: number, below = 0) => {
+    const place = page.locator(`.mark[data-field="${index}"]`);
+    await place.scrollIntoViewIfNeeded();
+    const box = await place.boundingBox();
+    if (box === null) return t.fail('the field has no place');
+    await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2 + below);
+    return page.evaluate('document.activeElement.id');
+  };
+  for (const index of [0, 1, 2, 3]) t.is(await tap(index), `field-${index}`);
+  // The text of the page, which takes the pointer, lies below an open field.
+  await tap(0);
+  t.is(
+    await page.evaluate(
+      `{ const { x, y, width, height } = document.activeElement.getBoundingClientRect(); document.elementFromPoint(x + width / 2, y + height / 2).id; }`,
+    ),
+    'field-0',
+  );
+  const chooser = page.waitForEvent('filechooser');
+  await tap(4);
+  t.is(await (await chooser).element().getAttribute('id'), 'field-4');
+
+  const tick = page.locator('#field-2');
+  t.true(await tick.isChecked());
+  // A finger beside it means it too.
+  await tap(2, 14);
+  t.false(await tick.isChecked());
+  const words = page.locator('.mark label', { hasText: 'I keep the rules' });
+  t.true(await words.isVisible());
+  const [box, text] = await Promise.all([tick, words].map((one) => one.boundingBox()));
+  t.true((text?.x ?? 0) >= (box?.x ?? 0) + (box?.width ?? 0));
+  await assertAccessible(t, page, 'words beside a check box');
+});

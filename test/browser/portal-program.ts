@@ -1,7 +1,7 @@
 /** The whole program with an SMTP relay, and the calls of an application that requests signatures. */
 import { writeFile } from 'node:fs/promises';
 import type { ExecutionContext, TestFn } from 'ava';
-import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { partsOf, type Relay, startRelay } from '../actors/portal/mails/relay.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
 import { ONE_REQUEST_PER_CONNECTION } from '../postgres/test-store.ts';

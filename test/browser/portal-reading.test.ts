@@ -51,7 +51,7 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
     action: { codes: [{ channel: 'Email', to: 'a***@example.test' }] },
   });
   const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  const { page } = visited;
+  const { page, requests } = visited;
   await page.goto(`${site.url}${site.signPath}`);
   await page.locator('#guide-next:enabled').waitFor();
   const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
@@ -68,11 +68,15 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
   await page.keyboard.press('Space');
   await page.getByText('The code was sent').waitFor();
   t.is(await focused(), 'email-code');
+  // What is not seen is not signed by the last digit.
+  await page.locator('#unread').waitFor({ state: 'hidden' });
   await page.keyboard.type('135790');
-  await page.keyboard.press('Enter');
   await page.getByText('You signed the document.').waitFor();
   t.is(await focused(), 'outcome');
   await page.getByText('Clause 3').waitFor({ state: 'attached' });
+  // The document embeds no font: the letters are those of the service, not of the system.
+  const fonts = requests.filter((one) => one.includes('/standard-fonts/'));
+  t.deepEqual([...new Set(fonts.map((one) => one.split('/').at(-1)))], ['LiberationSans-Regular.ttf']);
   const read = await page.locator('#pages').ariaSnapshot();
   for (const clause of ['Clause 1', 'Clause 2', 'Clause 3']) t.true(read.includes(clause), read);
 });

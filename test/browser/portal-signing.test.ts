@@ -32,11 +32,9 @@ test.serial(
     await page.getByText('The code was sent to a***@example.test.').waitFor();
     t.is(await page.evaluate('document.activeElement.id'), 'email-code');
     await page.keyboard.type('000000');
-    await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.getByText('The code is wrong or has expired.').waitFor();
     t.is(await page.evaluate('document.activeElement.id'), 'email-code');
     await page.getByLabel('Code from the e-mail').fill(`${CODE.slice(0, 3)} ${CODE.slice(3)}`);
-    await page.keyboard.press('Enter');
     await page.getByText('You signed the document.').waitFor();
     t.is(await page.evaluate('document.activeElement.id'), 'outcome');
     t.deepEqual(
@@ -220,7 +218,7 @@ test.serial(
     await openSigning(page);
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await you.getByText('signed', { exact: true }).waitFor();
-    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
     await page.getByText('Your part is done').waitFor();
     await page.locator('#signed-page canvas').waitFor();
     t.is(await page.getByText('You take part as').count(), 0);

@@ -17,7 +17,7 @@ const STATES: readonly {
   readonly status?: number;
 }[] = [
   { state: 'waiting-for-turn', title: 'Not your turn yet' },
-  { state: 'done', title: 'You signed' },
+  { state: 'done', title: 'You signed it. Thank you.' },
   { state: 'refused', title: 'The document was refused' },
   { state: 'canceled', title: 'The document was canceled' },
   { state: 'expired', title: 'The time to sign has ended' },
@@ -41,11 +41,13 @@ toolTest.serial('every state of a document has its own page, with possible actio
     const hasForm = state === 'ticket-expired' || state === 'unknown';
     t.is(await page.locator('form').count(), hasForm ? 1 : 0, state);
     const showsFile = state === 'done' || state === 'concluded';
-    t.is((await page.locator('script:not([type="application/json"])').count()) > 0, showsFile, state);
+    const hasTimes = ['refused', 'canceled', 'expired'].includes(state);
+    const scripts = await page.locator('script:not([type="application/json"])').count();
+    t.is(scripts > 0, showsFile || hasTimes, state);
     if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
     const reasoned = state === 'refused' || state === 'canceled';
     const said = page.getByText(
-      /Marta Reis (refused|canceled) it on November 24, 2026: “.?Wrong <i>file<\/i>.?”/,
+      /Marta Reis (refused|canceled) it on November 24, 2026 at \d+:00\s[AP]M \(.+\): “.?Wrong <i>file<\/i>.?”/,
     );
     t.is(await said.count(), reasoned ? 1 : 0, state);
     // Whom to ask, where the document ended without the participant.
@@ -78,6 +80,7 @@ for (const [locale, button, title] of [
   ['en-US', 'Send me a new link', 'Check your mailbox'],
   ['pt-BR', 'Enviar um novo link', 'Veja a sua caixa de entrada'],
   ['es-ES', 'Enviarme un enlace nuevo', 'Mire su buzón'],
+  ['de-DE', 'Neuen Link senden', 'Sehen Sie in Ihrem Postfach nach'],
 ] as const) {
   toolTest.serial(
     `an expired link requests a new one when its button is pressed, not before (${locale})`,

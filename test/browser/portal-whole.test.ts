@@ -138,10 +138,9 @@ test.serial(
     await page.getByText('The code was sent').waitFor();
     const [, code = ''] = await portal.mail(ANA.email, /\b(\d{6})\b/);
     await page.getByLabel('Code from the e-mail').fill(code);
-    await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.getByText('You signed the document.').waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'You signed', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
 
     const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
     await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
@@ -263,7 +262,6 @@ test.serial('documents that wait for one mailbox are one visit, whose ends lead 
     await openSigning(page);
     const [, code = ''] = await portal.mail(ANA.email, new RegExp(`${name}[\\s\\S]*?^ {4}(\\d{6})$`, 'm'));
     await page.getByLabel('Code from the e-mail').fill(code);
-    await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.locator('#signed-page canvas').waitFor();
     t.deepEqual(await names.allTextContents(), isOther ? [] : [...sent, other], 'after the code');
     t.is(await page.locator('.visit .icon').count(), isOther ? 0 : place + 1);

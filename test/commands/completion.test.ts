@@ -51,3 +51,14 @@ test('a misspelt command suggests the right one', async (t) => {
     t.regex(err, new RegExp(`Did you mean ${right}\\?`));
   }
 });
+
+test('a command that was removed is refused with what to use instead', async (t) => {
+  for (const [words, instead] of [
+    [['actors', 'mail', '--state', 'Waiting'], /^sealwright actors: .*GET \/api\/actors/],
+    [['mcp', '--folder', '.'], /^sealwright mcp: .*@sealwright\/mcp/],
+  ] as const) {
+    const { code, err } = await run(freshFolder(), words);
+    t.is(code, 2);
+    t.regex(err, instead);
+  }
+});

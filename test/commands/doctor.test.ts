@@ -6,7 +6,7 @@ import { systemIds } from '@sealwright/runtime';
 import { makeDevelopmentCertificates } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import type { Finding } from '../../commands/doctor/finding.ts';
-import { startRelay } from '../actors/portal/mail/relay.ts';
+import { startRelay } from '../actors/portal/mails/relay.ts';
 import { smallDisk } from '../service/small-disk.ts';
 import { withTools } from '../verifiers/tool.ts';
 import { freshFolder, run, start } from './program.ts';

@@ -74,7 +74,7 @@ test('readiness, metrics and doctor list the same checks of a running service', 
   }
 });
 
-test('health and actors find the service by the file beside its lock, and send no key to another program', async (t) => {
+test('commands find the service by the file beside its lock, and send no key to another program', async (t) => {
   const cwd = freshFolder();
   const asked: IncomingHttpHeaders[] = [];
   const stranger = createServer((request, response) => {
@@ -90,7 +90,7 @@ test('health and actors find the service by the file beside its lock, and send n
 
   const { service, url } = await startService(t, cwd, ['--Batch:Url=http://127.0.0.1:0']);
   t.deepEqual(await run(cwd, ['health', configured]), { code: 0, out: '', err: '' });
-  const found = await run(cwd, ['actors', configured]);
+  const found = await run(cwd, ['keys', 'service', 'list', configured]);
   t.is(found.code, 0, found.err);
   const file = join(cwd, 'data/db/service.json');
   const written = readFileSync(file, 'utf8');
@@ -99,9 +99,9 @@ test('health and actors find the service by the file beside its lock, and send n
   // The file of a process that still runs, while another program answers at its address.
   const { port } = stranger.address() as AddressInfo;
   writeFileSync(file, written.replace(url, `http://127.0.0.1:${port}`));
-  for (const command of ['health', 'actors', 'try']) {
-    const refused = await run(cwd, [command, configured]);
-    t.is(refused.code, command === 'health' ? 1 : 3, refused.err);
+  for (const command of [['health'], ['keys', 'service', 'list'], ['try']]) {
+    const refused = await run(cwd, [...command, configured]);
+    t.is(refused.code, command[0] === 'health' ? 1 : 3, refused.err);
   }
   const examined = await run(cwd, ['doctor', '--json', configured, NO_PORTAL]);
   const { checks } = JSON.parse(examined.out) as { readonly checks: readonly Finding[] };
@@ -123,7 +123,7 @@ test('health and actors find the service by the file beside its lock, and send n
   const killed = { ...JSON.parse(written), process: { ...JSON.parse(written).process, birth: '1' } };
   writeFileSync(join(cwd, 'data/db/service.first.json'), JSON.stringify(killed));
   t.is((await run(cwd, ['health', ...node])).code, 1);
-  t.is((await run(cwd, ['actors', ...node])).code, 0);
+  t.is((await run(cwd, ['keys', 'service', 'list', ...node])).code, 0);
 
   service.child.kill('SIGTERM');
   t.is(await service.ended, 0);

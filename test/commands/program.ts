@@ -28,9 +28,8 @@ export function start(
   cwd: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Run {
-  return startCommand(process.execPath, cwd, { words: [MAIN, ...words], env, stdin });
+  return startCommand(process.execPath, cwd, { words: [MAIN, ...words], env });
 }
 
 /** Starts the program on a terminal, as a person does (script, of bsdutils). */
@@ -57,15 +56,7 @@ function startScript(
 export function startCommand(
   command: string,
   cwd: string,
-  {
-    words,
-    env,
-    stdin = 'ignore',
-  }: {
-    readonly words: readonly string[];
-    readonly env: Readonly<Record<string, string>>;
-    readonly stdin?: 'ignore' | 'pipe' | undefined;
-  },
+  { words, env }: { readonly words: readonly string[]; readonly env: Readonly<Record<string, string>> },
 ): Run {
   const { PATH = '' } = process.env;
   const child = spawn(command, words, {
@@ -73,7 +64,7 @@ export function startCommand(
     env: { PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  if (stdin === 'ignore') child.stdin.end();
+  child.stdin.end();
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => {

@@ -13,6 +13,7 @@ import pg from 'pg';
 import { effectText } from '#runtime/store/copy/copy-side.js';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Cluster, startServer } from '../postgres/cluster.ts';
+import { casesOf } from '../project/rounds.ts';
 import { type Job, Service, temporaryRoot } from '../service/service.ts';
 import { withTools } from '../verifiers/tool.ts';
 import { freshFolder, run } from './program.ts';
@@ -292,15 +293,19 @@ onCluster('a missing store is not created, and a password is not printed', async
   t.is(same.code, 2);
   const closed = await copy('postgres://user:top-secret@127.0.0.1:1/db', folder, 'none');
   t.is(closed.code, 3);
-  const misspelt = [
-    'postgres:/user:top-secret@host/db',
-    'postgres:user:top-secret@host',
-    'POSTGRES:/user:top-secret@host/db',
-    'postgresq:/user:top-secret@host/db',
-    ' postgres://user:top-secret@host:x/db',
-    '"postgres://user:top-secret@host/db"',
-    'postgres:///user:top-secret@host/db',
-  ];
+  const misspelt = casesOf(
+    [
+      'postgres:/user:top-secret@host/db',
+      ' postgres://user:top-secret@host:x/db',
+      'postgresq:/user:top-secret@host/db',
+      '"postgres://user:top-secret@host/db"',
+    ],
+    [
+      'postgres:user:top-secret@host',
+      'POSTGRES:/user:top-secret@host/db',
+      'postgres:///user:top-secret@host/db',
+    ],
+  );
   const refused = [];
   for (const [at, text] of misspelt.entries())
     refused.push(await (at % 2 === 0 ? copy(text, folder, 'none') : copy(folder, text, 'none')));

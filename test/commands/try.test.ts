@@ -55,7 +55,7 @@ test('commands reach a service with a certificate for its public host, AllowedHo
   const program = start(cwd, ['serve', ...words]);
   t.teardown(() => program.child.kill('SIGKILL'));
   await program.says(/\[INF\] Ready/);
-  for (const command of [['try'], ['actors'], ['keys', 'service', 'list']]) {
+  for (const command of [['try'], ['keys', 'service', 'list']]) {
     const { code, out, err } = await run(cwd, [...command, ...words]);
     t.is(code, 0, `${command.join(' ')}: ${out}${err}`);
   }

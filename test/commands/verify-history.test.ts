@@ -6,17 +6,51 @@ import { join } from 'node:path';
 import type { JournalLine, StoredActor } from '@sealwright/runtime';
 import { type HistoryProof, isProven, lineHash } from '@sealwright/runtime/history';
 import test, { type ExecutionContext } from 'ava';
+import { rowsOfActor } from '../../actors/index.ts';
+import { type VerifyHistoryWords, verifyHistoryCommand } from '../../commands/verify-history.ts';
+import { loadSettings } from '../../settings.ts';
 import { ask, logIn } from '../http/ask.ts';
 import { startAuthority } from '../pki/authority.ts';
 import { reached } from '../project/waiting.ts';
-import { openPlainTables } from '../runtime/store/plain-tables.ts';
+import { openPlainTables, type Tables } from '../runtime/store/plain-tables.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { freePort } from './free-port.ts';
 import { freshFolder, run, start } from './program.ts';
 
-async function verified(root: string, ...words: string[]) {
+async function byProgram(root: string, ...words: string[]) {
   const { code, out, err } = await run(freshFolder(), ['verify-history', `--Storage:Root=${root}`, ...words]);
   return `${code} ${out}${err}`;
+}
+
+/** The same in this process: a start of the program costs more than the verification. The store is closed here. */
+async function verified(root: string, { copies = [], files = false }: Partial<VerifyHistoryWords> = {}) {
+  const loaded = loadSettings({
+    argv: [`--Storage:Root=${root}`],
+    env: {},
+    cwd: freshFolder(),
+    readFile: () => undefined,
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded));
+  let said = '';
+  const say = (text: string) => {
+    said += text;
+  };
+  const code = await verifyHistoryCommand(
+    loaded.settings,
+    { copies, files, json: false },
+    { out: say, err: say },
+  );
+  return `${code} ${said}`;
+}
+
+/** Changes a closed store by hand. */
+async function edit<Result>(root: string, change: (tables: Tables) => Result): Promise<Result> {
+  const tables = openPlainTables(join(root, 'db'));
+  try {
+    return change(tables);
+  } finally {
+    await tables.root.close();
+  }
 }
 
 async function signedJob(t: ExecutionContext, settings: Readonly<Record<string, string>> = {}) {
@@ -35,7 +69,7 @@ async function doctorsHistory(root: string) {
 
 test('verify-history and doctor report an offline edit of the history of a job', async (t) => {
   const { root, service, jobId } = await signedJob(t);
-  t.regex(await verified(root), /^0 The history is whole: /, 'while the service runs');
+  t.regex(await byProgram(root), /^0 The history is whole: /, 'while the service runs');
   t.is(await service.stop(), 0);
   t.regex(
     await verified(root),
@@ -56,46 +90,52 @@ test('verify-history and doctor report an offline edit of the history of a job',
   const keyMade = await run(freshFolder(), ['keys', 'create', 'Ana', 'erp', `--Storage:Root=${root}`]);
   t.is(keyMade.code, 0, keyMade.err);
   t.regex(await verified(root), /^0 The history is whole: .* checkpoints\.\n$/);
-  const tables = openPlainTables(join(root, 'db'));
-  const stored = tables.actors.get(['job', jobId]) ?? '';
+  const stored = await edit(root, ({ actors }) => actors.get(['job', jobId]) ?? '');
   const { revision } = JSON.parse(stored) as { readonly revision: number };
   t.true(stored.includes('report.txt'));
-  tables.actors.putSync(['job', jobId], stored.replaceAll('report.txt', 'refund.txt'), revision);
+  const putActor = (text: string) =>
+    edit(root, ({ actors }) => actors.putSync(['job', jobId], text, revision));
+  await putActor(stored.replaceAll('report.txt', 'refund.txt'));
   t.regex(await verified(root), new RegExp(`^1 .*job/${jobId}\\. Its state is not the one that checkpoint`));
-  tables.actors.putSync(['job', jobId], stored, revision);
-  const { rowsOfActor } = await import('../../actors/index.ts');
+  await putActor(stored);
   const { state, context, version } = JSON.parse(stored) as StoredActor;
-  const rows =
+  const listed =
     rowsOfActor({ address: { kind: 'job', id: jobId }, version, state, context } as StoredActor) ?? [];
-  t.true(rows.length > 0);
-  for (const { view, key } of rows) {
+  t.true(listed.length > 0);
+  for (const { view, key } of listed) {
     const place = [view, ...key];
-    const row = tables.rows.get(place);
+    const row = await edit(root, ({ rows }) => {
+      const before = rows.get(place);
+      rows.removeSync(place);
+      return before;
+    });
     t.not(row, undefined, view);
-    tables.rows.removeSync(place);
     t.regex(
       await verified(root),
       new RegExp(`^1 .*list ${view}\\. Its row of job/${jobId} is missing`),
       view,
     );
-    tables.rows.putSync(place, row ?? '');
     const last = key.at(-1);
     const more = [...place.slice(0, -1), typeof last === 'number' ? last + 1 : `${last}x`];
-    tables.rows.putSync(more, row ?? '');
+    await edit(root, ({ rows }) => {
+      rows.putSync(place, row ?? '');
+      rows.putSync(more, row ?? '');
+    });
     t.regex(
       await verified(root),
       new RegExp(`^1 .*list ${view}\\. It has a row that follows from no actor`),
       view,
     );
-    tables.rows.removeSync(more);
+    await edit(root, ({ rows }) => rows.removeSync(more));
   }
   t.regex(await verified(root), /^0 The history is whole/);
   const key = ['job', jobId, 2];
-  const line = JSON.parse(tables.journal.get(key) ?? '{}') as JournalLine;
-  tables.journal.putSync(key, JSON.stringify({ ...line, message: 'Nothing happened.' }));
-  await tables.root.close();
+  await edit(root, ({ journal }) => {
+    const line = JSON.parse(journal.get(key) ?? '{}') as JournalLine;
+    journal.putSync(key, JSON.stringify({ ...line, message: 'Nothing happened.' }));
+  });
   t.regex(
-    await verified(root),
+    await byProgram(root),
     new RegExp(`^1 The history was changed\\. The first broken entry: job/${jobId} line 2\\. `),
   );
   const found = await doctorsHistory(root);
@@ -119,7 +159,7 @@ test('verify-history --files reports an output and a file of the portal that wer
   program.child.kill('SIGTERM');
   t.is(await program.ended, 0);
   t.regex(
-    await verified(root, '--files'),
+    await byProgram(root, '--files'),
     /^0 The history is whole[\s\S]*\d+ stored files have the SHA-256 of the history\.\n/,
   );
   const blobs = readdirSync(join(root, 'portal', 'blobs'), { recursive: true, withFileTypes: true });
@@ -134,13 +174,16 @@ test('verify-history --files reports an output and a file of the portal that wer
     chmodSync(path, 0o600);
     writeFileSync(path, changed);
     t.regex(await verified(root), /^0 The history is whole/, 'without --files');
-    const report = await verified(root, '--files');
+    const report = await verified(root, { files: true });
     t.regex(report, /^1 [\s\S]*The file \S+ is not the one whose SHA-256 is stored/);
     t.true(report.includes(path.slice(root.length + 1)), report);
     writeFileSync(path, content);
   }
   rmSync(join(root, 'output', 'report.signed.txt'));
-  t.regex(await verified(root, '--files'), /^0 [\s\S]*; 1 outputs are no longer in the output folder\.\n$/);
+  t.regex(
+    await verified(root, { files: true }),
+    /^0 [\s\S]*; 1 outputs are no longer in the output folder\.\n$/,
+  );
 });
 
 test('logins and logouts are events of the history, and verify-history reports an edited one', async (t) => {
@@ -169,13 +212,13 @@ test('logins and logouts are events of the history, and verify-history reports a
   t.is(await service.stop(), 0);
   t.regex(await verified(root), /^0 The history is whole: /);
   const login = items[1]?.id ?? '';
-  const tables = openPlainTables(join(root, 'db'));
-  const [line] = [...tables.journal.getRange({ start: ['system-event', login], limit: 1 })];
-  tables.journal.putSync(
-    line?.key ?? [],
-    (line?.value ?? '').replace('Logged in from 127.0.0.1', 'Logged in from 127.0.0.2'),
-  );
-  await tables.root.close();
+  await edit(root, ({ journal }) => {
+    const [line] = [...journal.getRange({ start: ['system-event', login], limit: 1 })];
+    journal.putSync(
+      line?.key ?? [],
+      (line?.value ?? '').replace('Logged in from 127.0.0.1', 'Logged in from 127.0.0.2'),
+    );
+  });
   t.regex(
     await verified(root),
     new RegExp(`^1 [^]*The first broken entry: system-event/${login} line 1\\. `),
@@ -227,19 +270,23 @@ test('checkpoints are sent to the log and to a webhook with a time-stamp, and re
   t.is(authority.requests.timestamp, sent.length);
   const kept = join(freshFolder(), 'copies');
   writeFileSync(kept, `${bodies.join('\n')}\n`);
-  t.regex(await verified(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/);
+  t.regex(await byProgram(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/);
   const logs = join(root, 'logs');
   const logged = readdirSync(logs).flatMap((file) => readFileSync(join(logs, file), 'utf8').split('\n'));
   t.true(logged.some((line) => line.includes(sent[0].checkpoint.root)));
   writeFileSync(kept, logged.join('\n'));
-  t.regex(await verified(root, '--copy', kept), /^0 .* copies of checkpoints agree\.\n$/, 'cut from the log');
+  t.regex(
+    await verified(root, { copies: [kept] }),
+    /^0 .* copies of checkpoints agree\.\n$/,
+    'cut from the log',
+  );
 
-  const tables = openPlainTables(join(root, 'db'));
-  for (const { key } of [...tables.rows.getRange({ start: ['history-'], end: ['history-~'] })])
-    tables.rows.removeSync(key);
-  await tables.root.close();
+  await edit(root, ({ rows }) => {
+    for (const { key } of [...rows.getRange({ start: ['history-'], end: ['history-~'] })])
+      rows.removeSync(key);
+  });
   t.regex(await verified(root), /^1 .*The folder of keys has an anchor of it/s);
-  t.regex(await verified(root, '--copy', kept), /^1 .*The store does not hold it, but the copy does\./s);
+  t.regex(await verified(root, { copies: [kept] }), /^1 .*The store does not hold it, but the copy does\./s);
   writeFileSync(kept, 'no checkpoint');
-  t.regex(await verified(root, '--copy', kept), /^2 .*hold no checkpoint/);
+  t.regex(await verified(root, { copies: [kept] }), /^2 .*hold no checkpoint/);
 });

@@ -4,7 +4,7 @@ import { openPostgresStore } from '@sealwright/runtime/postgres-parts';
 import ava, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { compareKeys } from '#runtime/model/keys.js';
-import { KeyBlocks } from '../../actors/shared/tables/kept-tables.ts';
+import { KeyBlocks } from '../../actors/shared/tables/table-snapshots.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { startServer } from '../postgres/cluster.ts';
 import { withTools } from '../verifiers/tool.ts';

@@ -35,7 +35,7 @@ export const TARGETS = {
   answer: { make: answers, weight: 3 },
   evidence: { make: evidence, weight: 3 },
   asic: { make: containersOfFiles, weight: 4 },
-  pem: { make: keys, weight: 1 },
+  pem: { make: keys, weight: 3 },
   pfx: { make: containers, weight: 2 },
   xlsx: { make: sheets, weight: 2 },
 } as const satisfies Record<string, { readonly make: TargetMaker; readonly weight: number }>;

@@ -10,7 +10,7 @@ import { CryptoError, type SignFileRequest } from '#crypto/core/types.js';
 import type { AuthorityRequest, AuthorityTransport, SigningServices } from '#crypto/evidence/authorities.js';
 import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
 import { createTimestampAuthority } from '#crypto/evidence/timestamp-authority.js';
-import { signFileAtLevel } from '#crypto/files/sign.js';
+import { signFileAtLevel } from '#crypto/files/sign-file.js';
 import type { ValidationRequest } from '#crypto/validation/trust.js';
 import { type AuthorityPki, makeAuthorityPki } from '../pki/authority-pki.ts';
 import { answerOcspRequest, makeCrl } from '../pki/revocation-answers.ts';

@@ -2,7 +2,7 @@
 import exceljs from 'exceljs';
 import JSZip from 'jszip';
 import { readSheet } from '../../actors/pool/tables/index.ts';
-import { MAX_COLUMNS, MAX_ROWS, tableOf } from '../../actors/shared/generation-data.ts';
+import { MAX_COLUMNS, MAX_ROWS, tableOf } from '../../actors/shared/generation/data-table.ts';
 import { memberMutation, zipMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';
 import { plain } from './outcome.ts';

@@ -155,6 +155,21 @@ test('a reader that stops reading loses lines, and costs neither time nor memory
   rmSync(dirname(fifo), { recursive: true });
 });
 
+test('a flush at the end of a process ends too when the reader of its lines has left', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-log-'));
+  const fifo = join(folder, 'pipe');
+  execFileSync('mkfifo', [fifo]);
+  const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+  const sink = createDescriptorSink(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
+  closeSync(reader);
+  sink.write('being written\n', 'Error');
+  sink.write('behind it\n', 'Error');
+  sink.flushSync();
+  sink.write('nobody reads this\n', 'Error');
+  t.is(sink.dropped, 1);
+  rmSync(folder, { recursive: true });
+});
+
 test('lines before a flush are on the disk after it, in order', async (t) => {
   const { log, lines } = logToFile();
   for (let count = 0; count < 2000; count += 1) log.info(`line ${count}`);

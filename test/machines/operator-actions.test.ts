@@ -4,9 +4,9 @@ import { type AnyStateMachine, getInitialSnapshot, transition } from 'xstate';
 import { jobDeliveryMachine } from '../../machines/batch/job-webhook.ts';
 import { operationMachine } from '../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../machines/batch/pipeline.ts';
+import { NO_SETTINGS, organizationMachine } from '../../machines/portal/accounts/organization.ts';
+import { portalUserMachine } from '../../machines/portal/accounts/portal-user.ts';
 import { mailMachine } from '../../machines/portal/mail.ts';
-import { NO_SETTINGS, organizationMachine } from '../../machines/portal/organization.ts';
-import { portalUserMachine } from '../../machines/portal/portal-user.ts';
 import { webhookSetMachine } from '../../machines/portal/webhook-set.ts';
 
 interface Taken {

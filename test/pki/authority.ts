@@ -13,7 +13,7 @@ import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
 import { createTimestampAuthority } from '#crypto/evidence/timestamp-authority.js';
 import type { TrustSettings } from '#crypto/validation/trust.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
+import { createAuthorityTransport } from '../../actors/shared/signing/authority-transport.ts';
 import {
   type AuthorityPki,
   type AuthorityPkiOptions,

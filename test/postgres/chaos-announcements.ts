@@ -3,7 +3,7 @@
  * a mail server record what they get. A repeat must carry the id of the first.
  */
 
-import { headersOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { headersOf, type Relay, startRelay } from '../actors/portal/mails/relay.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type ReceivedCall, type Receiver, startReceiver } from '../actors/portal/webhooks/receiver.ts';
 import type { Service } from '../service/service.ts';

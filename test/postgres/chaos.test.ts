@@ -8,9 +8,9 @@ import { startServer } from './cluster.ts';
 
 const test = withTools(ava, 'postgres');
 
-const REQUESTS = roundsOf(500, 500, 1500);
+const REQUESTS = roundsOf(250, 1500);
 /** The five kinds take turns. */
-const FAULTS = roundsOf(5, 5, 8);
+const FAULTS = roundsOf(5, 8);
 
 test('three nodes that are killed and suspended, with cut lines and a crashing database, lose nothing', async (t) => {
   t.timeout(480_000);

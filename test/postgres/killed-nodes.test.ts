@@ -104,8 +104,8 @@ async function nothingIsLost(t: ExecutionContext<ClusterFixture>, node: Service)
 }
 
 for (const point of casesOf(
-  ['upload.committed', 'pool.sign.signed', 'pool.release.linked'],
-  ['upload.synced', 'upload.renamed', 'pool.sign.staged', 'pool.tidy.removed'],
+  ['upload.committed', 'pool.sign.signed'],
+  ['upload.synced', 'upload.renamed', 'pool.sign.staged', 'pool.release.linked', 'pool.tidy.removed'],
 )) {
   withOthers(`a kill of one of three nodes at ${point} loses nothing`, async (t, [two, three]) => {
     const one = await t.context.start(`${point}=kill:4`);

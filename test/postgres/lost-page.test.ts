@@ -1,6 +1,6 @@
 /** A person signs while the node that served the page ends: the page goes on with the other nodes. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { partsOf, type Relay, startRelay } from '../actors/portal/mails/relay.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { closeBrowser, openSigning, visit } from '../browser/browser.ts';
 import { Service, temporaryRoot } from '../service/service.ts';

@@ -1,6 +1,6 @@
 /** One service of three nodes: what is done at one of them holds at the others at once. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { headersOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { headersOf, type Relay, startRelay } from '../actors/portal/mails/relay.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Receiver, startReceiver } from '../actors/portal/webhooks/receiver.ts';
 import { ask, logIn } from '../http/ask.ts';

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
 import { type ExitCode, exitCodeOf } from '../../commands/exit-codes.ts';
 import { REFUSALS } from '../../contracts/batch/refusals.ts';
-import { EVENT_TYPES } from '../../contracts/portal/webhooks.ts';
+import { EVENT_TYPES } from '../../contracts/portal/webhooks/webhooks.ts';
 import { JOB_REMEDIES } from '../../machines/batch/job-remedies.ts';
 import { loadSettings } from '../../settings.ts';
 
@@ -52,7 +52,10 @@ test('docs/errors.md and the guide to signatures have every code of the engine',
 test('every code of a failed job has a remedy, which docs/errors.md and the page of failures show', (t) => {
   const folders = ['actors/pool', 'actors/pool/job', 'actors/batch/remote', 'actors/batch/objects'];
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
-  const sources = [...files.filter((path) => path.endsWith('.ts')), 'actors/shared/certificate-checks.ts']
+  const sources = [
+    ...files.filter((path) => path.endsWith('.ts')),
+    'actors/shared/signing/certificate-checks.ts',
+  ]
     .map((path) => readFileSync(path, 'utf8'))
     .join('\n');
   const thrown = [

@@ -102,6 +102,7 @@ for (const title of casesOf(
       `sealwright-${version}.intoto.json`,
       `sealwright-${version}.tgz`,
       `sealwright-client-${version}.tgz`,
+      `sealwright-mcp-${version}.tgz`,
       `sealwright-runtime-${version}.tgz`,
       `sealwright-signatures-${version}.tgz`,
     ];

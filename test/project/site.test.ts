@@ -64,6 +64,27 @@ test('the search finds keys, codes, operations and names of the packages', (t) =
   t.is(context.find?.('no page says qwertzuiop').length, 0);
 });
 
+test('addresses of pages that became parts of others lead to their place', (t) => {
+  for (const name of ['containers', 'extending', 'generation', 'green-verdict', 'pdf-passwords', 'scale']) {
+    const [, to = ''] = /url=([^"]+)"/.exec(readFileSync(join(site, `docs/${name}.html`), 'utf8')) ?? [];
+    const [page = '', place = ''] = to.split('#');
+    t.true(readFileSync(join(site, 'docs', page), 'utf8').includes(` id="${place}"`), `${name}: ${to}`);
+  }
+});
+
+test('the navigation opens the group of its page alone, and operations have examples of request and answer', (t) => {
+  const page = readFileSync(join(site, 'docs/operations.html'), 'utf8');
+  t.deepEqual(
+    [...page.matchAll(/<details open><summary>(.+?)</g)].map(([, group]) => group),
+    ['Operations'],
+  );
+  t.regex(page, /aria-current="page">/);
+  const api = readFileSync(join(site, 'api/portal.html'), 'utf8');
+  const [, operation = ''] = /<h3 id="postDocuments">([\s\S]*?)<h3 /.exec(api) ?? [];
+  t.regex(operation, /curl -X POST "\$URL\/api\/documents"[\s\S]*--json '\{/);
+  t.regex(operation, /Example of its answer<\/h4><pre tabindex="0"><code>\[\s+\{\s+"uploadId"/);
+});
+
 test('the site lists every decision', (t) => {
   const list = readFileSync(join(site, 'docs/decisions/README.html'), 'utf8');
   const decisions = pages().filter((name) => /^docs\/decisions\/\d/.test(name));

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
-import { signatureHeaders } from '../../actors/shared/webhooks/webhook-attempt.ts';
+import { signatureHeaders } from '../../actors/shared/webhooks/webhook-signature.ts';
 import { SAMPLE, startProgram, until } from '../actors/portal/service.ts';
 import { closeBrowser, openSigning, visit } from '../browser/browser.ts';
 import { startServer } from '../postgres/cluster.ts';

@@ -8,7 +8,7 @@ import test from 'ava';
 import { ShardThread } from '#runtime/shards/shard-thread.js';
 import { roundsOf } from '../project/rounds.ts';
 
-const ROUNDS = roundsOf(5, 12, 100);
+const ROUNDS = roundsOf(5, 100);
 /** Milliseconds: longer than a thread takes to load on a quiet machine. */
 const SPREAD = 250;
 

@@ -1,14 +1,14 @@
 /** Calls and mails under load, over the public interfaces: each once, none late because a queue stands still. */
 import test from 'ava';
-import { headersOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
+import { headersOf, type Relay, startRelay } from '../actors/portal/mails/relay.ts';
 import { type Client, type PortalProgram, startProgram } from '../actors/portal/service.ts';
 import { type ReceivedCall, type Receiver, startReceiver } from '../actors/portal/webhooks/receiver.ts';
 import { roundsOf } from '../project/rounds.ts';
 import { temporaryRoot } from './service.ts';
 
-const JOBS = roundsOf(40, 160, 1000);
-const DOCUMENTS = roundsOf(32, 160, 1000);
-const MAILS = roundsOf(32, 100, 400);
+const JOBS = roundsOf(40, 1000);
+const DOCUMENTS = roundsOf(32, 1000);
+const MAILS = roundsOf(32, 400);
 
 /** Documents made by one request; the creation of all is one event. */
 const PER_REQUEST = 4;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { systemIds } from '#runtime/model/ids.js';
 import { profilesProbe } from '../../actors/batch/health-probes.ts';
-import { type Profile, Profiles } from '../../actors/shared/profiles.ts';
+import { type Profile, Profiles } from '../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../machines/ids.ts';
 import { openKeyFolder } from '../../service/key-folder.ts';
 import { keyOnDisk } from '../../service/keys-on-disk.ts';

@@ -15,12 +15,11 @@ const ORDINARY = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAU
     !name.startsWith('timer.') &&
     !['effect.failed.before-defer', 'pool.quarantine.moved', 'job.output.stored'].includes(name),
 );
-/** Those of the runtime are killed at by thousands of requests in `test/runtime/crash/kill.test.ts`: here at two. */
-const isRare = (name: string) =>
-  name in RUNTIME_FAULT_POINTS && !/^(step\.committed|effect\.done)/.test(name);
+/** `test/runtime/crash/kill.test.ts` kills at those of the runtime under thousands of requests. */
+const isOfRuntime = (name: string) => name in RUNTIME_FAULT_POINTS;
 const PASSED = casesOf(
-  ORDINARY.filter((name) => !isRare(name)),
-  ORDINARY.filter(isRare),
+  ORDINARY.filter((name) => !isOfRuntime(name)),
+  ORDINARY.filter(isOfRuntime),
 );
 
 /** Returns the passage of a fault point that kills: the start commits some groups before the program listens. */
@@ -91,7 +90,7 @@ test.serial(
   async (t) => {
     const root = await temporaryRoot(t);
     const load: Load = { accepted: [], dropped: [] };
-    for (let round = 0; round < roundsOf(3, 3, 5); round += 1) {
+    for (let round = 0; round < roundsOf(3, 5); round += 1) {
       const service = await Service.start(t, { root, settings: SETTINGS });
       const giving = give(service, load, `round-${round}`, 24).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));

@@ -23,7 +23,7 @@ test.serial(
   'a PDF, an XML and any other file dropped into the folder are signed without configuration',
   async (t) => {
     const root = await temporaryRoot(t);
-    const service = await Service.start(t, { root, settings: UNTOUCHED });
+    const service = await Service.start(t, { root, settings: UNTOUCHED, makesKey: true });
     const files = {
       'report.pdf': samplePdf(),
       'order.xml': '<order><line>one</line></order>',
@@ -260,7 +260,7 @@ test.serial(
   'keys and secrets are readable by their owner only, the store by its group, and the log never contains the API key',
   async (t) => {
     const root = await temporaryRoot(t);
-    const first = await Service.start(t, { root });
+    const first = await Service.start(t, { root, makesKey: true });
     const key = (await readFile(join(root, 'keys', 'api-key'), 'utf8')).trim();
     t.is((await stat(join(root, 'keys'))).mode & 0o777, 0o700);
     for (const name of await readdir(join(root, 'keys'))) {

@@ -3,9 +3,12 @@
  * with SIGKILL as the way it dies.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
@@ -23,6 +26,7 @@ let started = 0;
 
 /** The compiled program beside the compiled tests. */
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
+const DIST = dirname(MAIN);
 
 export interface ServiceOptions {
   /** Folder of the store and the files; made by `temporaryRoot`. */
@@ -35,6 +39,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Path of `main.js`. @default this version of the program */
   readonly main?: string;
+  /** True: the first start makes its development key, which takes a third of a second. @default it finds one */
+  readonly makesKey?: boolean;
 }
 
 /** A job as the API shows it. */
@@ -58,6 +64,62 @@ export async function temporaryRoot(t: { teardown(task: () => Promise<void>): vo
   const root = await mkdtemp(join(tmpdir(), 'sealwright-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   return root;
+}
+
+/** Copies the development key of this build into a root without keys, as if an earlier start had made it. */
+async function bringDevelopmentKey(root: string): Promise<void> {
+  const keys = join(root, 'keys');
+  if (existsSync(keys)) return;
+  const made = await keptForBuild('keys', async (folder) => {
+    const { makeDevelopmentCertificates } = await import('@sealwright/signatures');
+    const { certificate, caCertificate, key } = await makeDevelopmentCertificates({
+      label: 'sealwright',
+      now: Date.now(),
+      random: randomBytes,
+    });
+    const pems = {
+      signer: `${certificate.trim()}\n${caCertificate.trim()}\n${key.trim()}`,
+      ca: caCertificate.trim(),
+    };
+    for (const [name, text] of Object.entries(pems))
+      await writeFile(join(folder, `development-${name}.pem`), text, { mode: 0o600 });
+  });
+  try {
+    cpSync(made, keys, { recursive: true });
+  } catch (error) {
+    // A disk that takes no key is what the start is to report.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    rmSync(keys, { recursive: true, force: true });
+  }
+}
+
+const kept = new Map<string, Promise<string>>();
+
+/** A folder beside the build that is made once for it, by the first process that needs it. @param make fills the folder */
+export function keptForBuild(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  let folder = kept.get(name);
+  if (folder === undefined) {
+    folder = madeForBuild(name, make);
+    kept.set(name, folder);
+  }
+  return folder;
+}
+
+async function madeForBuild(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const build = readFileSync(join(DIST, '.built'), 'utf8').slice(0, 32);
+  const folder = join(DIST, 'prepared', `${name}-${build}`);
+  if (existsSync(folder)) return folder;
+  const made = `${folder}.${process.pid}`;
+  mkdirSync(made, { recursive: true, mode: 0o700 });
+  await make(made);
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(folder)) throw error;
+    rmSync(made, { recursive: true });
+  }
+  return folder;
 }
 
 /** A folder for a further node, which shares no files with the first but what it takes in and what it mails into files. */
@@ -161,8 +223,9 @@ export class Service {
    */
   static async startOne(
     t: Pick<ExecutionContext, 'teardown'>,
-    { root, settings = {}, faults, env = {}, main = MAIN }: ServiceOptions,
+    { root, settings = {}, faults, env = {}, main = MAIN, makesKey = false }: ServiceOptions,
   ): Promise<Service> {
+    if (!makesKey) await bringDevelopmentKey(root);
     const all = {
       'Storage:Root': root,
       'Batch:Url': 'http://127.0.0.1:0',
@@ -284,6 +347,12 @@ export class Service {
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await Promise.all([this.#ended, ...this.#others.map((other) => other.kill())]);
+  }
+
+  /** Lets the process of the test end while the program runs. */
+  unref(): void {
+    this.#process.unref();
+    for (const stream of [this.#process.stdout, this.#process.stderr]) (stream as Socket | null)?.unref();
   }
 
   /** Suspends the program, or lets it go on. */

@@ -17,7 +17,7 @@ interface RuntimeBody {
 }
 
 /** Each costs seconds: programs with several threads are started. */
-const COUNTS = [4, 2].slice(0, roundsOf(1, 2, 2));
+const COUNTS = [4, 2].slice(0, roundsOf(1, 2));
 
 for (const shards of COUNTS) {
   test.serial(

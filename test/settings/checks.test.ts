@@ -21,6 +21,8 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
   ['Signing:Certificate:Source', ['WindowsStore'], /Windows only/],
   ['Runtime:Store', ['sqlite'], /must be one of lmdb, postgres/],
   ['Auth:ApiKeyHeader', ['X API Key', 'x:y', ''], /name of an HTTP header/],
+  ['Auth:ApiKey', ['sixteen-letters!\n', ' sixteen-letters', 'sixteen\tletters!'], /that a header carries/],
+  ['Auth:PreviousApiKey', ['sixteen-letters!\r\n'], /that a header carries/],
   ['Logging:LogLevel:Default', ['Trace'], /Verbose, Debug/],
   ['WatchedFolder:IgnoredExtensions', ['.tmp'], /is given entry by entry/],
   ['WatchedFolder:IgnoredExtensions:0', ['tmp', '.a/b'], /begins with a dot/],
@@ -233,6 +235,21 @@ test('weak choices are accepted with a warning', (t) => {
     'a,b/x?sslmode=require',
   ])
     t.deepEqual(database(local), [], local);
+});
+
+test('white space at the ends of a secret causes a warning that does not show the secret', (t) => {
+  const said = (env: MadeUp['env']) => load(env === undefined ? {} : { env }).warnings.map(warningLine);
+  const certificate = { Signing__Certificate__Source: 'Pfx', Signing__Certificate__Pfx__Path: '/k.pfx' };
+  for (const password of ['secret-value\n', ' secret-value', 'secret-value\r\n']) {
+    const lines = said({ ...certificate, Signing__Certificate__Pfx__Password: password });
+    t.is(lines.length, 1);
+    t.regex(lines[0] ?? '', /^Signing:Certificate:Pfx:Password begins or ends with white space/);
+    t.notRegex(lines[0] ?? '', /secret-value/);
+  }
+  t.deepEqual(said({ ...certificate, Signing__Certificate__Pfx__Password: 'secret value' }), []);
+  const pin = said({ ...certificate, BATCH_PKCS11_PIN: '1234\n' });
+  t.is(pin.length, 1);
+  t.regex(pin[0] ?? '', /^BATCH_PKCS11_PIN begins or ends with white space/);
 });
 
 test('a secret on the command line causes a warning, and elsewhere none', (t) => {

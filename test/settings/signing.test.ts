@@ -56,6 +56,36 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     'Certificate:Pem:KeyPath',
   ],
   [
+    'a key of Vault without address',
+    {
+      'Certificate:Source': 'Vault',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'k',
+      'Certificate:KeyService:TokenPath': 't',
+    },
+    'Certificate:KeyService:Address',
+  ],
+  [
+    'a key of Vault without token',
+    {
+      'Certificate:Source': 'Vault',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'k',
+      'Certificate:KeyService:Address': 'https://vault.example.org/v1/transit',
+    },
+    'Certificate:KeyService:TokenPath',
+  ],
+  [
+    'a key of AWS KMS without certificate',
+    { 'Certificate:Source': 'AwsKms', 'Certificate:KeyService:Key': 'k' },
+    'Certificate:Pem:CertificatePath',
+  ],
+  [
+    'a key service for another source',
+    { 'Certificate:Pfx:Path': MISSING, 'Certificate:KeyService:Key': 'k' },
+    'Certificate:Source',
+  ],
+  [
     'a token without thumbprint',
     { 'Certificate:Source': 'Pkcs11', 'Certificate:Pkcs11:ModulePath': 'm' },
     'Certificate:Pkcs11:Thumbprint',
@@ -203,6 +233,38 @@ test('choices that waive a safeguard, or have no effect, cause a warning', (t) =
     env: { RemoteSigner__ApiKey: 'app|secret' },
   };
   t.deepEqual(load(remote).warnings, []);
+});
+
+const AT_A_SERVICE = {
+  'Certificate:Pfx:Path': MISSING,
+  'Certificate:Source': 'Vault',
+  'Certificate:Pem:CertificatePath': 'c.pem',
+  'Certificate:KeyService:Key': 'k',
+  'Certificate:KeyService:Address': 'https://vault.example.org/v1/transit',
+  'Certificate:KeyService:TokenPath': 't',
+};
+
+test('a key service is given less time than a task, whichever of the two is configured', (t) => {
+  const key = 'Certificate:KeyService:TimeoutSeconds';
+  const of = (seconds: string, task: string) =>
+    faultyKeys({
+      argv: [...profiles({ ...AT_A_SERVICE, [key]: seconds }), `--Pipeline:TaskTimeoutSeconds=${task}`],
+    });
+  t.deepEqual(of('29', '30'), []);
+  t.deepEqual(of('30', '30'), [`Signing:Profiles:0:${key}`]);
+  // The default of a source that is not used is no fault.
+  t.deepEqual(faultyKeys({ argv: [...profiles({}), '--Pipeline:TaskTimeoutSeconds=10'] }), []);
+});
+
+test('a token of a key service in clear text causes a warning', (t) => {
+  const address = 'Certificate:KeyService:Address';
+  const said = (url: string) =>
+    load({ argv: profiles({ ...AT_A_SERVICE, [address]: url }) }).warnings.map(warningLine);
+  t.deepEqual(said('https://vault.example.org/v1/transit'), []);
+  t.regex(
+    said('http://vault.example.org/v1/transit').join(),
+    /^Signing:Profiles:0:Certificate:KeyService:Address is not https/,
+  );
 });
 
 test('a local profile without a certificate beside Signing:Certificate is refused and says what to write', (t) => {

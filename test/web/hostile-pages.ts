@@ -10,10 +10,10 @@ import { framedPage } from '../../web/pages/batch/layout.tsx';
 import { loginPage } from '../../web/pages/batch/login.tsx';
 import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
 import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
+import { brandingPage } from '../../web/pages/portal/account/branding-view.tsx';
 import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
-import { brandingPage } from '../../web/pages/portal/branding-view.tsx';
-import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
+import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
 import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
 import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
@@ -100,6 +100,7 @@ function framed(main: Parameters<typeof framedPage>[0]['main']): string {
 
 const ADDRESSES = {
   newLink: '/new-link',
+  picture: '/picture',
   linkRequest: '/link-request',
   attachment: (id: string) => `/attachment/${id}?${HOSTILE}`,
   key: HOSTILE,
@@ -323,6 +324,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
       kind: 'pending',
       preview: { subject: HOSTILE, text: HOSTILE, html: HOSTILE },
       placeholders: [HOSTILE],
+      replyTo: HOSTILE,
       notice,
     } as never);
   const users = (notice: AccountNotice) =>

@@ -2,7 +2,7 @@ import test from 'ava';
 import { createElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { JobWithHistory, Runtime } from '../../clients/typescript/batch.d.ts';
-import { Kept } from '../../web/client/batch/kept.ts';
+import { CachedAnswer } from '../../web/client/batch/cached-answer.ts';
 import { Chart } from '../../web/components/chart.tsx';
 import { duration } from '../../web/components/time.tsx';
 import { JobView } from '../../web/pages/batch/job-page.tsx';
@@ -11,7 +11,7 @@ import { RuntimeView } from '../../web/pages/batch/runtime.tsx';
 test('a kept answer is read again after a minute, for another key, and after a failure', async (t) => {
   let now = 0;
   const reads: string[] = [];
-  const kept = new Kept<string>(() => now);
+  const kept = new CachedAnswer<string>(() => now);
   const get = (key: string) =>
     kept.get(key, async () => {
       reads.push(key);
@@ -64,7 +64,7 @@ test('a job that awaits its signer is verified and completed next', (t) => {
   t.deepEqual(states, [
     'Queued 0 ms',
     'Processing 0 ms',
-    'AwaitingSigner',
+    'Awaiting a signer',
     'to come: Verifying',
     'to come: Completed',
   ]);

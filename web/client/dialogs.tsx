@@ -1,7 +1,7 @@
 /** Questions to people in dialogs. */
 import { render, type VNode } from 'preact';
 import { Button } from '../components/controls.tsx';
-import { DialogFrame } from '../components/interactive.tsx';
+import { DialogFrame } from '../components/dialog-frame.tsx';
 import { createElement, focusElement, requireElement, returnFocus } from './dom.ts';
 
 export interface Opened {

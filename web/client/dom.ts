@@ -45,11 +45,16 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name);
+  const element = withAttributes(document.createElement(name), attributes);
+  element.append(...children);
+  return element;
+}
+
+/** Gives attributes to an element; undefined omits one. */
+export function withAttributes<Type extends Element>(element: Type, attributes: Attributes): Type {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== undefined) element.setAttribute(key, value);
   }
-  element.append(...children);
   return element;
 }
 
@@ -63,10 +68,12 @@ export function focusElement(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus();
 }
 
-/** Moves the focus back to an element; to the content of the page when it cannot have it any more. */
+/** Moves the focus back to an element; when it cannot have it any more, to its closed menu, or to the content of the page. */
 export function returnFocus(before: Element | null): void {
-  focusElement(before);
-  if (document.activeElement !== before) focusElement(findElement('main'));
+  for (const target of [before, before?.closest('details')?.querySelector('summary'), findElement('main')]) {
+    focusElement(target);
+    if (document.activeElement === target) return;
+  }
 }
 
 /** Parses a page; its scripts do not run and its resources do not load. */

@@ -72,21 +72,28 @@ export function Chart({
               <g key={name} class={`line ${tone}`}>
                 {look === 'area' && <path class="area" d={`${path}V${HEIGHT - BOTTOM}H${x(0)}Z`} />}
                 <path class={look === 'dashed' ? 'course dashed' : 'course'} d={path} />
+                <path class="course points" d={pathOf(values.map(alone), x, heightOf)} />
               </g>
             );
           })}
-          {Array.from({ length: count }, (_, at) => (
-            <rect class="slot" x={LEFT + at * step} y={TOP} width={step} height={PLOT}>
-              <title>
-                {`from ${exactTime(startOf(at), mode)}: ${lines
-                  .map(({ name, values }) => {
-                    const value = values[at] ?? null;
-                    return `${value === null ? 'no' : format(value)} ${name}`;
-                  })
-                  .join(', ')}`}
-              </title>
-            </rect>
-          ))}
+          {Array.from({ length: count }, (_, at) => {
+            const text = lines
+              .map(({ name, values }) => {
+                const value = values[at] ?? null;
+                return `${value === null ? 'no' : format(value)} ${name}`;
+              })
+              .join(', ');
+            return (
+              <g class="slot">
+                <rect x={LEFT + at * step} y={TOP} width={step} height={PLOT}>
+                  <title>{`from ${exactTime(startOf(at), mode)}: ${text}`}</title>
+                </rect>
+                <text x={LEFT + 4} y={TOP}>
+                  {`${label.format(startOf(at))}: ${text}`}
+                </text>
+              </g>
+            );
+          })}
           {Array.from({ length: count }, (_, at) =>
             at % every === 0 ? (
               <text x={LEFT + at * step} y={HEIGHT - 6}>
@@ -110,14 +117,12 @@ export function Chart({
 /** The course of one value, small, beside its figure. It is decoration: the figure and the chart say the same. */
 export function Spark({ values, tone }: { values: readonly (number | null)[]; tone: Tone }) {
   const most = Math.max(1, ...values.map((value) => value ?? 0));
-  const path = pathOf(
-    values,
-    (at) => (at * 120) / Math.max(1, values.length - 1),
-    (value) => 24 - (value / most) * 22,
-  );
+  const x = (at: number) => 3 + (at * 114) / Math.max(1, values.length - 1);
+  const y = (value: number) => 23 - (value / most) * 20;
   return (
     <svg class={`spark line ${tone}`} viewBox="0 0 120 26" preserveAspectRatio="none" aria-hidden="true">
-      <path class="course" d={path} />
+      <path class="course" d={pathOf(values, x, y)} />
+      <path class="course points" d={pathOf(values.map(alone), x, y)} />
     </svg>
   );
 }
@@ -125,6 +130,11 @@ export function Spark({ values, tone }: { values: readonly (number | null)[]; to
 /** Sum of a line of counts, for the summary. */
 export function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
+}
+
+/** The value between two intervals without one, where no line would be seen. */
+function alone(value: number | null, at: number, all: readonly (number | null)[]): number | null {
+  return (all[at - 1] ?? null) === null && (all[at + 1] ?? null) === null ? value : null;
 }
 
 /** Intervals without a value interrupt the line; a value between two of them is a dot. */

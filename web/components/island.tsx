@@ -6,13 +6,16 @@ export function Island<Props extends object>({
   name,
   of: Component,
   props,
+  needsScript = false,
 }: {
   name: string;
   of: ComponentType<Props>;
   props: Props;
+  /** It is hidden until the script brings it to life. @default false */
+  needsScript?: boolean;
 }): VNode {
   return (
-    <div data-island={name} data-props={JSON.stringify(props)}>
+    <div data-island={name} data-props={JSON.stringify(props)} hidden={needsScript}>
       <Component {...props} />
     </div>
   );

@@ -28,10 +28,12 @@ export function Card({
 }) {
   return (
     <section class="card" aria-label={label}>
-      <header>
-        {title !== undefined && <h2>{title}</h2>}
-        {aside}
-      </header>
+      {(title !== undefined || aside !== undefined) && (
+        <header>
+          {title !== undefined && <h2>{title}</h2>}
+          {aside}
+        </header>
+      )}
       {hasBody ? <div class="body">{children}</div> : children}
     </section>
   );
@@ -107,6 +109,18 @@ export function Tile({
   );
 }
 
+/** Name of a column that sorts the rows. */
+export interface SortHead {
+  readonly name: string;
+  /** Undefined: another column sorts. */
+  readonly sorted?: 'ascending' | 'descending' | undefined;
+  onSort(): void;
+}
+
+function isSortHead(head: ComponentChildren | SortHead): head is SortHead {
+  return typeof head === 'object' && head !== null && 'onSort' in head;
+}
+
 /** A row of a table: its cells, and a key that stays with what it shows. */
 export interface TableRow {
   readonly key: string;
@@ -129,7 +143,7 @@ export function Table({
 }: {
   id?: string;
   caption: string;
-  heads: readonly ComponentChildren[];
+  heads: readonly (ComponentChildren | SortHead)[];
   rows: readonly TableRow[] | undefined;
   empty?: ComponentChildren;
   /** On narrow screens each row is a card, in place of scrolling; `named`: with the names of its columns. */
@@ -151,9 +165,20 @@ export function Table({
       <table {...kept('table')}>
         <thead>
           <tr>
-            {heads.map((head) => (
-              <th scope="col">{head}</th>
-            ))}
+            {heads.map((head) =>
+              isSortHead(head) ? (
+                <th scope="col" aria-sort={head.sorted ?? 'none'}>
+                  <button type="button" class="sort" onClick={head.onSort}>
+                    {head.name}
+                    {head.sorted && (
+                      <Icon name={head.sorted === 'ascending' ? 'arrow-up' : 'arrow-down'} size="s" />
+                    )}
+                  </button>
+                </th>
+              ) : (
+                <th scope="col">{head}</th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody id={id}>
@@ -170,7 +195,8 @@ export function Table({
             : rows.map(({ key, cells }) => (
                 <tr key={key} {...kept('row')}>
                   {cells.map((cell, index) => {
-                    const head = heads[index];
+                    const given = heads[index];
+                    const head = isSortHead(given) ? given.name : given;
                     return (
                       <td
                         data-head={cards === 'named' && typeof head === 'string' ? head : undefined}
@@ -192,6 +218,32 @@ export function Table({
         </tbody>
       </table>
     </section>
+  );
+}
+
+/** A button that shows more below it; it works without a script, with one Escape and a click elsewhere close it. */
+export function Drop({
+  id,
+  name,
+  icon,
+  isNamed = true,
+  children,
+}: {
+  id?: string;
+  name: string;
+  icon?: IconName;
+  /** False: the icon stands alone. @default true */
+  isNamed?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <details class="pulldown" id={id}>
+      <summary class={isNamed ? 'button' : 'button square'} aria-label={isNamed ? undefined : name}>
+        {icon && <Icon name={icon} />}
+        {isNamed && name}
+      </summary>
+      <div class="pulled">{children}</div>
+    </details>
   );
 }
 

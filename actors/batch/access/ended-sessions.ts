@@ -20,7 +20,7 @@ export const expiring = {
 export const ENDED_SESSION = defineActor('ended-session', expiring);
 
 /** Kept in memory; beyond it, the first to have ended are forgotten. Only who may log in can end sessions. */
-const MAX_KEPT = 100_000;
+const MAX_SESSIONS = 100_000;
 
 /** An entry about a person: its key and the time, in the form of an id of a session. */
 const PERSON = /^p\.([\w-]{1,40})\.([0-9a-z]{1,12})$/;
@@ -73,7 +73,7 @@ export class EndedSessions {
       this.#people.set(key, Math.max(this.endOf(key), Number.parseInt(at, 36)));
     }
     const [oldest] = this.#ended;
-    if (this.#ended.size > MAX_KEPT && oldest !== undefined) this.#forget(oldest);
+    if (this.#ended.size > MAX_SESSIONS && oldest !== undefined) this.#forget(oldest);
   }
 
   #forget(id: string): void {

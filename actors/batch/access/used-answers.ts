@@ -12,7 +12,7 @@ import { expiring } from './ended-sessions.ts';
 export const USED_ANSWER = defineActor('used-answer', expiring);
 
 /** An assertion, its cookie and its sign-in count for less than 30 minutes together. */
-const KEPT_MS = 1_800_000;
+const RETENTION_MS = 1_800_000;
 
 export class UsedAnswers {
   constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock'>) {}
@@ -21,7 +21,7 @@ export class UsedAnswers {
   async use(id: string): Promise<boolean> {
     const { actors, clock } = this.runtime;
     const endedAt = clock.now();
-    const until = endedAt + KEPT_MS;
+    const until = endedAt + RETENTION_MS;
     const used = await actors.create(USED_ANSWER, hash('sha256', id, 'base64url'), { endedAt, until });
     return used.accepted;
   }

@@ -8,10 +8,10 @@ import { describeDiskError, INPUT_CHANGED, isStorageCode } from '../../pool/disk
 import type { SigningPool } from '../../pool/pool.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
 import type { PoolReply, PoolResults } from '../../pool/tasks.ts';
-import type { CertificateChecks } from '../../shared/certificate-checks.ts';
-import type { DiskSync } from '../../shared/disk-sync.ts';
-import type { SecretBox } from '../../shared/secret-box.ts';
-import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { DiskSync } from '../../shared/files/disk-sync.ts';
+import type { StorageLayout } from '../../shared/files/storage-layout.ts';
+import type { SecretBox } from '../../shared/secrets/secret-box.ts';
+import type { CertificateChecks } from '../../shared/signing/certificate-checks.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BucketOriginals } from '../objects/bucket-originals.ts';
 import type { JobObjects } from '../objects/job-objects.ts';

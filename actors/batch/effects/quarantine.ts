@@ -1,7 +1,7 @@
 /** Moves what is left of a job that did not complete to the error folder. */
 import { Retryable } from '@sealwright/runtime';
 import * as effects from '../../../machines/batch/job-effects.ts';
-import { possibleOutputNames } from '../../shared/file-names.ts';
+import { possibleOutputNames } from '../../shared/files/output-names.ts';
 import type { JobHandlerDependencies } from './effect-handler.ts';
 
 /**

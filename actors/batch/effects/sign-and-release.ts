@@ -7,8 +7,8 @@ import type { Release } from '../../../machines/batch/job-context.ts';
 import * as effects from '../../../machines/batch/job-effects.ts';
 import { INPUT_BUSY, isStorageCode } from '../../pool/disk-errors.ts';
 import type { PoolResults } from '../../pool/tasks.ts';
-import { outputName } from '../../shared/file-names.ts';
-import { finalErrors } from '../../shared/final-errors.ts';
+import { finalErrors } from '../../shared/failures/final-errors.ts';
+import { outputName } from '../../shared/files/output-names.ts';
 import { stampedInput, withOriginal } from '../objects/originals.ts';
 import {
   interrupted,
@@ -79,8 +79,13 @@ export function signHandler(dependencies: JobHandlerDependencies) {
           if (attempt.failures + 1 < MAX_BUSY_ATTEMPTS) throw new Retryable(result.code, result.message);
           throw new Fatal('input.unreadable', result.message);
         }
-        if (!result.ok && authorities?.failed(effect.profileName, result))
-          return { type: 'INPUT_AWAY', message: result.message.replace(/\.$/, ''), isAuthority: true };
+        const waitedFor = result.ok ? undefined : authorities?.failed(effect.profileName, result);
+        if (!result.ok && waitedFor !== undefined)
+          return {
+            type: 'INPUT_AWAY',
+            message: result.message.replace(/\.$/, ''),
+            ...(waitedFor === 'key service' ? { isKeyService: true } : { isAuthority: true }),
+          };
         const waits = result.ok ? undefined : await waitsForInput(result, effect);
         if (waits !== undefined) return waits;
         const { input, signed, signMs, stageMs, release, warnings } = messageOf(result);

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { describeFailure, type EffectAttempt, Fatal, isRetryable, Retryable } from '@sealwright/runtime';
 import * as effects from '../../../machines/batch/job-effects.ts';
-import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { DiskSync } from '../../shared/files/disk-sync.ts';
 import { type BucketOriginals, isInBucket } from '../objects/bucket-originals.ts';
 import { isObject } from '../objects/job-objects.ts';
 import type { JobHandlerDependencies, JobMessageContent } from './effect-handler.ts';

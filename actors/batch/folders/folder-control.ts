@@ -12,6 +12,7 @@ import {
   type Candidate,
   createBucketFiles,
   createIgnoredNames,
+  isDoubtful,
   listedObjects,
   nameIn,
   walk,
@@ -114,8 +115,8 @@ export class FolderService {
       await Promise.all(running);
       return this.#rescanned(folder, counts, enqueuedFiles);
     }
-    const rules = rulesOf(folder, (error) => {
-      if (describeFailure(error).code !== 'ENOENT') counts.errors += 1;
+    const rules = rulesOf(folder, (directory, error) => {
+      if (describeFailure(error).code !== 'ENOENT' || isDoubtful(directory)) counts.errors += 1;
     });
     try {
       for await (const { directory, entry } of walk(folder.path, rules)) {
@@ -163,8 +164,8 @@ export class FolderService {
       const file: Candidate = { path, fileName, subfolder, size, mtimeMs, seen: 'sweep' };
       await this.#enqueue(folder, file, counts, enqueued);
     } catch (error) {
-      // Removed by another process after the listing.
-      if (describeFailure(error).code === 'ENOENT') counts.ignored += 1;
+      // Removed by another process after the listing, or its name is not UTF-8.
+      if (describeFailure(error).code === 'ENOENT' && !isDoubtful(fileName)) counts.ignored += 1;
       else counts.errors += 1;
     }
   }
@@ -184,12 +185,12 @@ export class FolderService {
   }
 }
 
-/** @param onUnlistable called with the reason when a directory below the folder cannot be listed */
-function rulesOf({ settings }: FolderOptions, onUnlistable: (error: unknown) => void) {
+/** @param unlistable called with the reason when a directory below the folder cannot be listed */
+function rulesOf({ settings }: FolderOptions, unlistable: (directory: string, error: unknown) => void) {
   return {
     recursive: settings.recursive ?? false,
     ignored: createIgnoredNames(settings),
-    unlistable: (_: string, error: unknown) => onUnlistable(error),
+    unlistable,
   };
 }
 

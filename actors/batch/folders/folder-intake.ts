@@ -3,14 +3,14 @@
 import { accepted, Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
-import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
+import { PATH_LIMIT, pathKey } from '../../shared/files/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
+import { type JobFactory, type NewJob, refusedJob } from '../job-records/job-factory.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
-import { type JobFactory, type NewJob, refusedJob } from '../jobs/job-factory.ts';
-import type { JobUploads } from '../jobs/job-uploads.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
 import { headOfInput, stampOfOriginal } from '../objects/originals.ts';
+import type { JobUploads } from '../uploads/job-uploads.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
 
 /** The folder that contains a file. */

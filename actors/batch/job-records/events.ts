@@ -10,7 +10,8 @@ import {
   systemEventMachine,
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { newestOf, rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
+import { pageOf } from '../../shared/lists/list.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
 /**
@@ -74,32 +75,22 @@ export class EventLog {
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
     const offset = (query.page - 1) * query.pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
-    const ids = await this.#page(query.kinds, counters, { offset, limit: query.pageSize });
-    const found = await Promise.all(ids.map((id) => actors.read(SYSTEM_EVENT, id)));
-    return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
-  }
-
-  async #page(
-    kinds: readonly SystemEventKind[],
-    counters: { readonly [name: string]: number },
-    page: { readonly offset: number; readonly limit: number },
-  ): Promise<readonly string[]> {
-    const { store } = this.runtime;
-    const counted = (kind: string) => counters[`events/${kind}`] ?? 0;
-    const lists = kinds.map((kind) => ({
+    const byKind = query.kinds.map((kind) => ({
       view: 'events-by',
-      kind: SYSTEM_EVENT.kind,
       prefix: [kind],
-      total: counted(kind),
+      total: counters[`events/${kind}`] ?? 0,
     }));
-    const total = Object.values(counters).reduce((sum, count) => sum + count, 0);
-    const all = { view: 'events', kind: SYSTEM_EVENT.kind, total };
-    const [only = all, ...others] = lists;
-    const rows =
-      others.length === 0
-        ? await rowsAt(store, { ...only, ...page, newestFirst: true }, this.indexes)
-        : await newestOf(store, lists, page, this.indexes);
-    return rows.map(({ value }) => value as string);
+    const list = {
+      kind: SYSTEM_EVENT.kind,
+      ranges: byKind.length > 0 ? byKind : [{ view: 'events' }],
+      // Kinds that this version does not know have rows too.
+      total: byKind.length > 0 ? totalCount : Object.values(counters).reduce((sum, count) => sum + count, 0),
+      itemOf: ({ value }: Row) => value as string,
+    };
+    const part = { newestFirst: true, offset, limit: query.pageSize };
+    const page = await pageOf(store, list, part, this.indexes);
+    const found = await Promise.all(page.items.map((id) => actors.read(SYSTEM_EVENT, id)));
+    return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }
 }
 

@@ -23,7 +23,7 @@ import {
   TERMINAL_STATES,
 } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, Millis } from '../../../machines/ids.ts';
-import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
+import { timeOfOrderNumber } from '../../shared/ids/order-numbers.ts';
 
 /** A job as its actor definition receives it. */
 export type JobActor = ActorView<JobContext>;

@@ -8,7 +8,7 @@ import type { JobActor } from './job-index.ts';
 
 /** Encoders of replies and webhooks leave out what they do not show. */
 export function jobView({ id, state, context }: JobActor): JobView {
-  return { ...context, id: id as JobId, status: state as JobState };
+  return { ...context, id: id as JobId, status: state as JobState, sizeBytes: context.seen?.size ?? null };
 }
 
 export function jobDetail(actor: JobActor, journal: readonly JournalLine[]): JobDetail {

@@ -4,15 +4,15 @@
  */
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { rowPieces } from '../../shared/tables/row-pages.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
+import { holdsUploadKey } from '../job-records/upload-idempotency.ts';
 import { isInBucket } from '../objects/bucket-originals.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
 import { recordProcessedPath } from './processed-paths.ts';
-import { holdsUploadKey } from './upload-keys.ts';
 
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
@@ -25,7 +25,7 @@ export async function clearJobs(runtime: BatchRuntime, events: EventLog, actor: 
   for (const profile of counts.profiles()) {
     for (const state of TERMINAL_STATES) {
       const range = { view: 'jobs-by', prefix: [profile, state] };
-      for await (const rows of rowPieces(store, range, BATCH_SIZE)) {
+      for await (const rows of rowPieces(store, range, { most: BATCH_SIZE })) {
         const outcomes = await clearBatch(runtime, rows.map(jobIdOf));
         deleted += outcomes.deleted;
         kept += outcomes.kept;

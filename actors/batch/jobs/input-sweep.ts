@@ -6,7 +6,7 @@
  */
 import { describeFailure } from '@sealwright/runtime';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { pathKey } from '../../shared/storage-layout.ts';
+import { pathKey } from '../../shared/files/storage-layout.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
 import { Repeated } from './repeated.ts';
 

@@ -4,14 +4,7 @@ import { type ActorStore, contextOf, type KeyRange, type Step } from '@sealwrigh
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobFormat, JobSource, JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
-import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
-import {
-  type KeptPlace,
-  KeptTables,
-  KeyBlocks,
-  MANY_RECORDS,
-  numbersBehind,
-} from '../../shared/tables/kept-tables.ts';
+import { mergedPieces, type NumberBounds } from '../../shared/lists/stored-rows.ts';
 import {
   type Condition,
   containingText,
@@ -21,6 +14,14 @@ import {
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
 import type { OrderPage } from '../../shared/tables/row-blocks.ts';
+import {
+  KeyBlocks,
+  MANY_RECORDS,
+  type NumberRange,
+  numbersBehind,
+  type SnapshotPlace,
+  TableSnapshots,
+} from '../../shared/tables/table-snapshots.ts';
 import { fieldsOf, foldText } from '../../shared/tables/texts.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobRowOf } from '../job-records/job-index.ts';
@@ -53,10 +54,7 @@ export const NO_FOLDER = '(upload)';
 const MAX_BYTES = 480_000_000;
 /** Estimated memory of a job. */
 const BYTES_EACH = 110;
-const KEPT_TABLE = 'jobs';
-
-/** Rows between two turns of the event loop while the table is built; ranges of all profiles are used up together. */
-const ROWS_PER_TURN = 256;
+const SNAPSHOT_KEY = 'jobs';
 
 const VIEW = 'jobs-by';
 
@@ -105,20 +103,20 @@ export class JobColumns {
   readonly #table: ObservedTable<Facts>;
   readonly #counts: JobCounts;
   /** Undefined: every start builds the table, since the store cannot tell what has changed. */
-  readonly kept: KeptTables | undefined;
+  readonly snapshots: TableSnapshots | undefined;
   #isClosed = false;
 
-  constructor(store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>, counts: JobCounts, kept?: KeptPlace) {
+  constructor(store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>, counts: JobCounts, place?: SnapshotPlace) {
     this.#counts = counts;
-    this.kept =
-      kept &&
+    this.snapshots =
+      place &&
       store.marks &&
-      new KeptTables('jobs', kept, { marks: store.marks, nodes: store.nodes }, () =>
-        this.#isKept() ? [[KEPT_TABLE, this.#table]] : [],
+      new TableSnapshots('jobs', place, { marks: store.marks, nodes: store.nodes }, () =>
+        this.#isSaved() ? [[SNAPSHOT_KEY, this.#table]] : [],
       );
     this.#table = new ObservedTable(SHAPE, {
       read: () => readJobs(store, rangesOf(counts)),
-      keptFile: this.#isKept() ? this.kept?.pathOf(KEPT_TABLE) : undefined,
+      snapshotPath: this.#isSaved() ? this.snapshots?.pathOf(SNAPSHOT_KEY) : undefined,
       readSince: async (name, table) => {
         const changed = await store.marks?.changed(name, { view: VIEW }, () =>
           keysOf(rangesOf(counts), table),
@@ -155,12 +153,12 @@ export class JobColumns {
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
-    this.kept?.close();
+    this.snapshots?.close();
     this.#table.reset();
   }
 
-  #isKept(): boolean {
-    return this.kept !== undefined && this.#counts.count() >= this.kept.atLeast;
+  #isSaved(): boolean {
+    return this.snapshots !== undefined && this.#counts.count() >= this.snapshots.atLeast;
   }
 
   /** One page, newest first; undefined while the table is incomplete. */
@@ -173,9 +171,6 @@ export class JobColumns {
 interface JobRange {
   readonly profile: string;
   readonly state: JobState;
-  /** Order numbers: inclusive, exclusive. */
-  readonly from?: number;
-  readonly below?: number;
 }
 
 function rangesOf(counts: JobCounts): readonly JobRange[] {
@@ -184,39 +179,29 @@ function rangesOf(counts: JobCounts): readonly JobRange[] {
 
 type Jobs<Of> = AsyncGenerator<readonly (readonly [order: number, facts: Of])[]>;
 
-async function* readJobs(store: Pick<ActorStore, 'rows'>, ranges: readonly JobRange[]): Jobs<Facts> {
-  const merged = new MergedRows(
-    ranges.map(
-      ({ profile, state, ...bounds }) =>
-        new OrderedRows(store, {
-          view: VIEW,
-          prefix: [profile, state],
-          newestFirst: false,
-          expected: FIRST_ROWS,
-          ...bounds,
-        }),
-    ),
-    false,
-  );
-  let records: (readonly [number, Facts])[] = [];
-  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
-    const [profile, state, order] = row.key as [string, JobState, number];
-    records.push([order, { ...jobRowOf(row.value), profile, state }]);
-    if (records.length < ROWS_PER_TURN) continue;
-    yield records;
-    records = [];
-    await nextTurn();
-  }
-  yield records;
+async function* readJobs(
+  store: Pick<ActorStore, 'rows'>,
+  ranges: readonly JobRange[],
+  bounds: NumberBounds = {},
+): Jobs<Facts> {
+  const merged = ranges.map(({ profile, state }) => ({ view: VIEW, prefix: [profile, state] }));
+  for await (const rows of mergedPieces(store, merged, { ...bounds, first: FIRST_ROWS }))
+    yield rows.map(({ key, value }) => {
+      const [profile, state, order] = key as [string, JobState, number];
+      return [order, { ...jobRowOf(value), profile, state }];
+    });
 }
 
-/** Keys of the rows of kept jobs. */
-async function keysOf(ranges: readonly JobRange[], kept: Pick<RestoredTable, 'orders'>): Promise<KeyBlocks> {
+/** Keys of the rows of the jobs in a snapshot. */
+async function keysOf(
+  ranges: readonly JobRange[],
+  snapshot: Pick<RestoredTable, 'orders'>,
+): Promise<KeyBlocks> {
   const parts = new KeyBlocks();
   const inBytes = (left: string, right: string) => Buffer.compare(Buffer.from(left), Buffer.from(right));
   const sorted = ranges.toSorted((a, b) => inBytes(a.profile, b.profile) || inBytes(a.state, b.state));
   for (const { profile, state } of sorted)
-    for (const order of await kept.orders(rangeGroups({ profile, state }), {}))
+    for (const order of await snapshot.orders(rangeGroups({ profile, state }), {}))
       parts.add(() => [profile, state, order]);
   return parts;
 }
@@ -228,14 +213,14 @@ function rangeGroups({ profile, state }: JobRange): readonly (readonly Condition
   ];
 }
 
-/** Jobs whose rows may have changed since the table was kept. */
+/** Jobs whose rows may have changed since the snapshot was saved. */
 async function* changedJobs(
   store: Pick<ActorStore, 'rows'>,
   all: readonly JobRange[],
   changed: readonly KeyRange[],
-  kept: Pick<RestoredTable, 'orders'>,
+  snapshot: Pick<RestoredTable, 'orders'>,
 ): Jobs<Facts | undefined> {
-  const ranges: (JobRange & { readonly from: number; readonly below: number })[] = [];
+  const ranges: (JobRange & NumberRange)[] = [];
   let looked = 0;
   for (const { profile, state } of all)
     for (const range of changed) {
@@ -252,12 +237,12 @@ async function* changedJobs(
       yield [];
       await nextTurn();
     }
-    for (const order of await kept.orders(rangeGroups({ profile, state }), bounds)) gone.add(order);
+    for (const order of await snapshot.orders(rangeGroups({ profile, state }), bounds)) gone.add(order);
   }
   // A job that has another state now is in another range.
   for (const [at, range] of ranges.entries()) {
     if (at % RANGES_READ === RANGES_READ - 1) await nextTurn();
-    for await (const records of readJobs(store, [range])) {
+    for await (const records of readJobs(store, [range], range)) {
       for (const [order] of records) gone.delete(order);
       yield records;
     }

@@ -4,7 +4,7 @@ import { type ActorStore, contextOf, type Row } from '@sealwright/runtime';
 import type { FailureGroup, FailureReport } from '../../../contracts/batch/statistics.ts';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import { JOB_REMEDIES } from '../../../machines/batch/job-remedies.ts';
-import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
+import { mergedRows } from '../../shared/lists/stored-rows.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobIdOf, jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -27,13 +27,15 @@ export async function groupFailures(store: ActorStore, counts: JobCounts): Promi
   const ranges = counts
     .profiles()
     .filter((profile) => counts.count(['Failed'], [profile]) > 0)
-    .map((profile) => ({ view: 'jobs-by', prefix: [profile, 'Failed'], newestFirst: true }))
-    .map((range) => new OrderedRows(store, range));
-  const rows = new MergedRows(ranges, true);
+    .map((profile) => ({ view: 'jobs-by', prefix: [profile, 'Failed'] }));
   const groups = new Map<string, Group>();
   let examined = 0;
-  let row = await rows.next();
-  for (; row !== undefined && examined < MAX_EXAMINED; row = await rows.next()) {
+  let complete = true;
+  for await (const row of mergedRows(store, ranges, { newestFirst: true })) {
+    if (examined === MAX_EXAMINED) {
+      complete = false;
+      break;
+    }
     examined += 1;
     const code = errorCodeOf(jobRowOf(row.value));
     const group = groups.get(code);
@@ -46,7 +48,7 @@ export async function groupFailures(store: ActorStore, counts: JobCounts): Promi
   return {
     groups: found.flat().sort((one, other) => other.count - one.count),
     examined,
-    complete: row === undefined,
+    complete,
   };
 }
 

@@ -12,8 +12,14 @@ import type { JobDetail } from '../../../contracts/batch/jobs.ts';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
+import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
+import { pageOf, type TablePart } from '../../shared/lists/list.ts';
+import {
+  mergedPieces,
+  mergedRows,
+  type NumberBounds,
+  type RowRange,
+} from '../../shared/lists/stored-rows.ts';
 import { foldText } from '../../shared/tables/texts.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { createdAtOf, type JobRow, jobIdOf, jobRowOf, largestLead } from '../job-records/job-index.ts';
@@ -66,14 +72,16 @@ export interface JobSearch extends JobFilter {
 
 /** Ranges and predicates of a filter. */
 interface Selection {
-  readonly ranges: readonly Pick<OrderedRowsOptions, 'view' | 'prefix'>[];
-  readonly bounds: { readonly from?: number; readonly below?: number };
+  readonly ranges: readonly RowRange[];
+  readonly bounds: NumberBounds;
   /** False where the clock was set back, and the bounds hold more than the times of creation select. */
   readonly isExact: boolean;
   /** Test of a row; undefined = all rows match. */
   readonly fits: RowPredicate | undefined;
   /** Number of matches, when counters provide it. */
   readonly total: number | undefined;
+  /** Number of rows of the ranges, when counters provide it. */
+  readonly size: number | undefined;
 }
 
 /** Returns the ids of one page, newest first, and the total. @param columns table for lists that rows answer slowly */
@@ -83,31 +91,27 @@ export async function listJobs(
   query: JobQuery,
   columns?: Pick<JobColumns, 'page'>,
 ): Promise<{ readonly ids: readonly JobId[]; readonly totalCount: number }> {
-  const offset = (query.page - 1) * query.pageSize;
-  const { ranges, bounds, fits, isExact, total } = await select(store, counts, query);
-  if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
-  const expected = query.pageSize;
-  if (columns && isExact && query.parentJobId === undefined) {
-    const page = await columns.page(query, { ...bounds, offset, limit: expected, total });
-    if (page !== undefined) return { ids: await idsOf(store, page.orders), totalCount: page.totalCount };
-  }
-  const rows = ranges.map(
-    (range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true, expected }),
-  );
-  const merged = new MergedRows(rows, true);
-  const ids: JobId[] = [];
-  // Rows may be skipped unread only when the total shows that the page starts inside the range.
-  let matched = fits || total === undefined ? 0 : await merged.skip(offset);
-  while (ids.length < query.pageSize) {
-    const row = await merged.next();
-    if (row === undefined) break;
-    if (fits && !fits(row)) continue;
-    matched += 1;
-    if (matched > offset) ids.push(jobIdOf(row));
-  }
-  if (total !== undefined) return { ids, totalCount: total };
-  const left = await countRows(rows, (row) => !fits || fits(row));
-  return { ids, totalCount: matched + left };
+  const { bounds, isExact, ...selection } = await select(store, counts, query);
+  const limit = query.pageSize;
+  const part = { ...bounds, newestFirst: true, offset: (query.page - 1) * limit, limit };
+  const isInTable = columns !== undefined && isExact && query.parentJobId === undefined;
+  const table = isInTable ? (wanted: TablePart) => pageOfColumns(store, columns, query, wanted) : undefined;
+  const list = { ...selection, kind: JOB.kind, itemOf: jobIdOf, table };
+  const { items, totalCount } = await pageOf(store, list, part);
+  return { ids: items, totalCount };
+}
+
+async function pageOfColumns(
+  store: ActorStore,
+  columns: Pick<JobColumns, 'page'>,
+  query: JobQuery,
+  part: TablePart,
+) {
+  const page = await columns.page(query, part);
+  if (page === undefined) return undefined;
+  const ids = await idsOf(store, page.orders);
+  // A job that was cleared meanwhile has no row.
+  return { found: ids.map((item) => ({ item, number: 0 })), totalCount: page.totalCount };
 }
 
 async function idsOf(store: ActorStore, orders: readonly number[]): Promise<readonly JobId[]> {
@@ -135,13 +139,9 @@ export async function findOldest(
   },
 ): Promise<{ readonly ids: readonly JobId[]; readonly matched: number }> {
   const { ranges, bounds, fits } = await select(store, counts, search);
-  const merged = new MergedRows(
-    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: false })),
-    false,
-  );
   const ids: JobId[] = [];
   let matched = 0;
-  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+  for await (const row of mergedRows(store, ranges, bounds)) {
     const id = jobIdOf(row);
     if ((fits && !fits(row)) || !(await passes(id))) continue;
     matched += 1;
@@ -171,18 +171,13 @@ export async function findFrom(
 ): Promise<{ readonly ids: readonly JobId[]; readonly after: number }> {
   const { ranges, bounds, fits } = await select(store, counts, search);
   const from = Math.max(bounds.from ?? 0, after + 1);
-  const merged = new MergedRows(
-    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, from, newestFirst: false })),
-    false,
-  );
   const ids: JobId[] = [];
   let last = after;
-  while (ids.length < limit) {
-    const row = await merged.next();
-    if (row === undefined) break;
+  for await (const row of mergedRows(store, ranges, { ...bounds, from })) {
     last = row.key.at(-1) as number;
     const id = jobIdOf(row);
     if ((!fits || fits(row)) && (await passes(id))) ids.push(id);
+    if (ids.length >= limit) break;
   }
   return { ids, after: last };
 }
@@ -194,13 +189,8 @@ export async function* matchingJobs(
   search: JobSearch,
 ): AsyncGenerator<JobId> {
   const { ranges, bounds, fits } = await select(store, counts, search);
-  const merged = new MergedRows(
-    ranges.map((range) => new OrderedRows(store, { ...range, ...bounds, newestFirst: true })),
-    true,
-  );
-  for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
-    if (!fits || fits(row)) yield jobIdOf(row);
-  }
+  for await (const rows of mergedPieces(store, ranges, { ...bounds, newestFirst: true }))
+    for (const row of rows) if (!fits || fits(row)) yield jobIdOf(row);
 }
 
 async function select(
@@ -238,7 +228,7 @@ async function select(
       return !profiles || (profile !== undefined && profiles.includes(profile));
     });
     const ranges = [{ view: 'jobs-of', prefix: [parentJobId] }];
-    return { ranges, bounds, isExact, fits: allOf(questions), total: undefined };
+    return { ranges, bounds, isExact, fits: allOf(questions), total: undefined, size: undefined };
   }
   const formats = search.formats?.length ? search.formats : undefined;
   const counted = !bounded && countable === (formats ? 1 : 0);
@@ -260,6 +250,7 @@ async function select(
     isExact,
     fits: allOf(questions),
     total: counted ? count(states, profiles) : undefined,
+    size: counts.count(states, profiles),
   };
 }
 

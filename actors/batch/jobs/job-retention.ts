@@ -5,8 +5,8 @@
  */
 import { describeFailure, type Millis } from '@sealwright/runtime';
 import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
-import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import { rowPieces } from '../../shared/tables/row-pages.ts';
+import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { EventLog } from '../job-records/events.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
@@ -97,7 +97,7 @@ export class JobRetention {
     const { store, actors } = this.runtime;
     const below = firstOrderNumberAt(endedBefore);
     let deleted = 0;
-    for await (const rows of rowPieces(store, { view: 'jobs-by', prefix }, BATCH_SIZE)) {
+    for await (const rows of rowPieces(store, { view: 'jobs-by', prefix }, { most: BATCH_SIZE })) {
       if (this.#stopped) break;
       const older = rows.filter(({ key }) => (key[2] as number) < below);
       const jobs = await Promise.all(older.map((row) => actors.read(JOB, jobIdOf(row))));

@@ -15,21 +15,21 @@ import {
 } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { outputContentType } from '../../shared/file-names.ts';
-import type { Profiles } from '../../shared/profiles.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
-import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
+import { outputContentType } from '../../shared/files/output-names.ts';
+import type { StorageLayout } from '../../shared/files/storage-layout.ts';
+import type { Profiles } from '../../shared/signing/profiles.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
+import { type JobFactory, refusedJob } from '../job-records/job-factory.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
 import type { StoredOutput } from '../objects/job-objects.ts';
 import { stampOfOriginal } from '../objects/originals.ts';
+import type { JobUploads } from '../uploads/job-uploads.ts';
 import type { JobColumns } from './job-columns.ts';
-import { type JobFactory, refusedJob } from './job-factory.ts';
 import { groupFailures } from './job-failures.ts';
 import { type JobQuery, listJobs } from './job-list.ts';
-import type { JobUploads } from './job-uploads.ts';
 
 const CANCELABLE: readonly string[] = ACTION_STATES.cancel;
 

@@ -16,7 +16,7 @@ import type {
   StatisticsView,
 } from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { rowPieces } from '../../shared/tables/row-pages.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -139,7 +139,7 @@ export class StatisticsService {
 
   /** Newest first; yields to other work between two batches. */
   async *#endedSince(since: Millis): AsyncGenerator<Row> {
-    for await (const rows of rowPieces(this.#runtime.store, { view: 'ended', reverse: true }))
+    for await (const rows of rowPieces(this.#runtime.store, { view: 'ended' }, { newestFirst: true }))
       for (const row of rows) {
         if ((row.key[0] as number) < since) return;
         yield row;

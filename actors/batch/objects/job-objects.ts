@@ -15,6 +15,7 @@ import { LRUCache } from 'lru-cache';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
+import { type StorageLayout, VOLUME_FOLDER } from '../../shared/files/storage-layout.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
 import {
   type LinkedFile,
@@ -23,7 +24,6 @@ import {
   refusalOf,
   StoreRefusal,
 } from '../../shared/objects/object-store.ts';
-import { type StorageLayout, VOLUME_FOLDER } from '../../shared/storage-layout.ts';
 import { OutputClaims } from './output-claims.ts';
 import { Refusals } from './refusals.ts';
 
@@ -38,8 +38,8 @@ const OUTPUT = 'batch/output/';
 const ERROR = 'batch/error/';
 
 /** Uploads whose copies stay until their job is signed on the same node, bytes and number. */
-const MAX_KEPT_BYTES = 256 * 1024 * 1024;
-const MAX_KEPT = 2000;
+const MAX_COPY_BYTES = 256 * 1024 * 1024;
+const MAX_COPIES = 2000;
 
 /** Attempts to remove an original that the bucket refuses. */
 const MAX_REFUSED_REMOVALS = 3;
@@ -85,8 +85,8 @@ export class JobObjects {
     this.#errors = layout.error;
     this.#claims = new OutputClaims(runtime.actors);
     this.#kept = new LRUCache({
-      max: MAX_KEPT,
-      maxSize: MAX_KEPT_BYTES,
+      max: MAX_COPIES,
+      maxSize: MAX_COPY_BYTES,
       sizeCalculation: ({ length }) => Math.max(1, length),
       dispose: ({ path }, _, reason) => {
         if (reason === 'evict') void rm(path, { force: true }).catch(() => {});
@@ -115,7 +115,7 @@ export class JobObjects {
   async keepCopy(location: string, from: string, to: string): Promise<void> {
     await rename(from, to);
     const { size: length } = await stat(to);
-    if (length > MAX_KEPT_BYTES) await rm(to, { force: true });
+    if (length > MAX_COPY_BYTES) await rm(to, { force: true });
     else this.#kept.set(location, { path: to, length });
   }
 

@@ -8,8 +8,8 @@
 import { describeFailure } from '@sealwright/runtime';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { StorageLayout } from '../../shared/storage-layout.ts';
-import { rowPieces } from '../../shared/tables/row-pages.ts';
+import type { StorageLayout } from '../../shared/files/storage-layout.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';

@@ -11,8 +11,8 @@ import { describeFailure } from '@sealwright/runtime';
 import type { PipelineHold } from '../../../contracts/batch/pipeline.ts';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import type { StorageLayout } from '../../shared/files/storage-layout.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';
-import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { type HealthCheck, healthy, unhealthy } from './health.ts';
 

@@ -7,7 +7,7 @@
 
 import { Fatal, type Millis } from '@sealwright/runtime';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { Profiles, RemoteProfile } from '../../shared/profiles.ts';
+import type { Profiles, RemoteProfile } from '../../shared/signing/profiles.ts';
 import { CircuitBreaker, type OpenCircuit } from './circuit-breaker.ts';
 import { CircuitOpen, RemoteFailure, type RemoteOperation, type RemotePortal } from './ports.ts';
 import { UploadRetries } from './upload-retries.ts';

@@ -5,7 +5,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '@sealwright/runtime';
-import { startIdleThread } from '../../shared/idle-thread.ts';
+import { startIdleThread } from '../../shared/coordination/idle-thread.ts';
 import type { FileSample } from './stability.ts';
 
 export interface SampleRequest {

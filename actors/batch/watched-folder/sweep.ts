@@ -59,6 +59,11 @@ export function nameIn(directory: string, name: string): string {
 /** Replacement character of the UTF-8 decoder; may also be part of a valid name. */
 const REPLACEMENT = '\uFFFD';
 
+/** True for a name that may stand for one that is not UTF-8. Nothing is found at its path then. */
+export function isDoubtful(name: string): boolean {
+  return name.includes(REPLACEMENT);
+}
+
 export interface SweepOptions {
   /** Absolute. */
   readonly folder: string;
@@ -86,7 +91,7 @@ export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>>
   let known: string[] = [];
   for await (const { directory, entry } of walk(folder, rules)) {
     if (stopped()) return doubtful;
-    if (entry.name.includes(REPLACEMENT)) doubtful.add(directory);
+    if (isDoubtful(entry.name)) doubtful.add(directory);
     if (!entry.isFile() || rules.ignored(entry.name)) continue;
     const fileName = nameIn(directory, entry.name);
     if (!memory.has(fileName)) {
@@ -130,18 +135,28 @@ async function noticeGone(options: SweepOptions): Promise<void> {
   await noticeChanged(batch, options);
 }
 
-/**
- * Names in a directory that are not UTF-8, as hexadecimal bytes after the directory's path: no path string can address
- * them.
- */
-export async function namesNotUtf8(folder: string, directory: string): Promise<readonly string[]> {
-  const names: string[] = [];
+function percentEncoded(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+export interface BadName {
+  /** Hexadecimal bytes after the path of the directory. */
+  readonly bytes: string;
+  /** For people: the path with `%` and two digits for each byte beyond ASCII. */
+  readonly text: string;
+}
+
+/** Names in a directory that are not UTF-8: no path string can address them. */
+export async function namesNotUtf8(folder: string, directory: string): Promise<readonly BadName[]> {
+  const names: BadName[] = [];
   for await (const entry of await opendir(join(folder, directory), {
     encoding: 'buffer' as BufferEncoding,
   })) {
     // The type of names depends on the encoding, which the declared type of this call does not express.
     const name = (entry as unknown as Dirent<Buffer>).name;
-    if (!isUtf8(name)) names.push(nameIn(directory, name.toString('hex')));
+    if (isUtf8(name)) continue;
+    const shown = name.toString('latin1').replaceAll(/[^ -~]/g, percentEncoded);
+    names.push({ bytes: nameIn(directory, name.toString('hex')), text: nameIn(directory, shown) });
   }
   return names;
 }

@@ -258,8 +258,8 @@ class DirectoryFolder implements WatchedFolder {
       this.#memory.remove(fileName);
       this.#pickup.observe(fileName, 'sweep');
     }
-    await this.#reportBadNames(doubtful);
-    return this.#reportUnlisted(unlisted);
+    const misnamed = await this.#reportBadNames(doubtful);
+    return this.#reportUnlisted(unlisted) ?? misnamed;
   }
 
   #reportUnlisted([first, ...others]: readonly string[]): string | null {
@@ -273,17 +273,22 @@ class DirectoryFolder implements WatchedFolder {
     return first;
   }
 
-  async #reportBadNames(directories: ReadonlySet<string>): Promise<void> {
-    const found = new Set<string>();
+  /** @returns what is said of the folder; null when all names can be read */
+  async #reportBadNames(directories: ReadonlySet<string>): Promise<string | null> {
+    const found = new Map<string, string>();
     for (const directory of directories)
-      for (const bytes of await namesNotUtf8(this.path, directory)) found.add(bytes);
+      for (const { bytes, text } of await namesNotUtf8(this.path, directory)) found.set(bytes, text);
     let logged = 0;
-    for (const bytes of found) {
+    for (const bytes of found.keys()) {
       if (this.#badNames.has(bytes) || logged === MAX_BAD_NAMES_LOGGED) continue;
       logged += 1;
       this.#log.warn('A file is skipped: its name is not UTF-8.', { folder: this.name, nameBytes: bytes });
     }
-    this.#badNames = found;
+    this.#badNames = new Set(found.keys());
+    const [first] = found.values();
+    if (first === undefined) return null;
+    const others = found.size === 1 ? '' : ` and ${found.size - 1} more`;
+    return `Names that are not UTF-8 cannot be read, so these are not signed until they are renamed: ${first}${others}`;
   }
 
   #onName(directory: string, fileName: string | undefined): void {

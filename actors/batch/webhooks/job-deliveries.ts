@@ -17,7 +17,8 @@ import { recordEvent } from '../../../machines/batch/system-event.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
+import { pageOf } from '../../shared/lists/list.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
@@ -100,21 +101,15 @@ export class JobDeliveries {
     const counts = await this.counts();
     const totalCount =
       status === undefined ? counts.Pending + counts.Delivered + counts.Failed : counts[status];
-    const offset = (page - 1) * pageSize;
-    if (offset >= totalCount) return { items: [], totalCount };
-    const prefix = [status ?? ANY];
-    const { store } = this.runtime;
-    const part = {
-      view: VIEW,
+    const list = {
       kind: JOB_DELIVERY.kind,
-      prefix,
-      newestFirst: true,
-      offset,
-      limit: pageSize,
+      ranges: [{ view: VIEW, prefix: [status ?? ANY] }],
       total: totalCount,
+      itemOf: idOf,
     };
-    const found = await rowsAt(store, part, this.indexes);
-    const items = await Promise.all(found.map((row) => this.#find(idOf(row))));
+    const part = { newestFirst: true, offset: (page - 1) * pageSize, limit: pageSize };
+    const found = await pageOf(this.runtime.store, list, part, this.indexes);
+    const items = await Promise.all(found.items.map((id) => this.#find(id)));
     return { items: items.filter((item) => item !== undefined), totalCount };
   }
 

@@ -8,8 +8,8 @@ import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import { callJobWebhook, type JobWebhookCall } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { finalErrors } from '../../shared/final-errors.ts';
-import type { SparseIndexes } from '../../shared/tables/sparse-index.ts';
+import { finalErrors } from '../../shared/failures/final-errors.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import {
   attemptWebhook,

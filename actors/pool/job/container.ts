@@ -1,8 +1,8 @@
 /** Signs the files of a job into an ASiC container. Source: docs/batch-values.md §6.1, `Container`. */
 import { statSync } from 'node:fs';
 import {
+  type SignAtLevelRequest,
   type SignedFile,
-  type SignFileRequest,
   type SigningServices,
   signAsic,
 } from '@sealwright/signatures';
@@ -13,7 +13,7 @@ import type { SignTask } from '../tasks.ts';
 /** @throws {CryptoError} those of `signAsic`; {TaskFailure} `request.invalid` for the format Pades */
 export async function signIntoContainer(
   { fileName, files }: Pick<SignTask, 'fileName' | 'files'>,
-  request: SignFileRequest,
+  request: SignAtLevelRequest,
   kind: 'S' | 'E',
   services: SigningServices,
 ): Promise<SignedFile> {

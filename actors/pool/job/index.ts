@@ -14,7 +14,7 @@ import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
 import { watchOriginal } from './original-watch.ts';
 import { quarantineJob } from './quarantine.ts';
 import { release } from './release.ts';
-import { sign } from './sign.ts';
+import { sign } from './sign-job.ts';
 
 /** Hashes and syncs the staged bytes, which are compared with the signed document days later. */
 function stageOnly(

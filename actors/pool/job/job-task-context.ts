@@ -1,6 +1,6 @@
 /** Dependencies of job tasks, created once per pool thread. */
 import type { Clock, Faults, Ids, LeaseDeadline } from '@sealwright/runtime';
-import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { DiskSync } from '../../shared/files/disk-sync.ts';
 import type { WorkingFolders } from '../../shared/files/working-folders.ts';
 import { LEASE_NOT_HELD, TaskFailure } from '../task-failure.ts';
 import type { WorkerProfileRuntime, WorkerProfiles } from '../worker-profiles.ts';

@@ -1,8 +1,8 @@
 /** Moves the working folder of a job that did not complete, and withdraws an output it may have published. */
 import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { outputName, possibleOutputNames } from '../../shared/file-names.ts';
 import { envelopePath } from '../../shared/files/encrypt-output.ts';
+import { outputName, possibleOutputNames } from '../../shared/files/output-names.ts';
 import { type PossibleOutput, quarantine } from '../../shared/files/tidy.ts';
 import type { PoolResults, QuarantineTask } from '../tasks.ts';
 import type { WorkerSetup } from '../worker-setup.ts';

@@ -2,15 +2,15 @@
 import { dirname, join } from 'node:path';
 import { NONCE_BYTES } from '@sealwright/signatures';
 import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
+import { inFolder, makeDirectories } from '../../shared/files/directories.ts';
+import { encryptOutput } from '../../shared/files/encrypt-output.ts';
 import {
   type OutputFormat,
   outputName,
   outputNames,
   PLAIN_FORM,
   shortFileName,
-} from '../../shared/file-names.ts';
-import { inFolder, makeDirectories } from '../../shared/files/directories.ts';
-import { encryptOutput } from '../../shared/files/encrypt-output.ts';
+} from '../../shared/files/output-names.ts';
 import { publish } from '../../shared/files/publish.ts';
 import { coSignedForm } from '../co-sign.ts';
 import { checkIndependently } from '../independent-check.ts';

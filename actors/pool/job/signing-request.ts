@@ -3,8 +3,8 @@ import {
   holderName,
   type PadesFormat,
   readCertificate,
-  type Signer,
-  type SignFileRequest,
+  type SignAtLevelRequest,
+  type SignerIdentity,
   type XadesFormat,
 } from '@sealwright/signatures';
 import {
@@ -15,7 +15,7 @@ import {
   parsePage,
   type SigningParameters,
 } from '../../../machines/batch/signing-parameters.ts';
-import type { AppearanceChoice, SigningChoices } from '../../shared/profiles.ts';
+import type { AppearanceChoice, SigningChoices } from '../../shared/signing/profiles.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { SignTask } from '../tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
@@ -26,7 +26,7 @@ export function signingRequest(
   { signer, choices, form }: WorkerProfileRuntime,
   input: string,
   output: string,
-): SignFileRequest {
+): SignAtLevelRequest {
   const { format, profile: name, at, password } = task;
   if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
   const { timestamp: _, pades: _pades, appearance: _appearance, coSign: _coSign, xades, ...shared } = choices;
@@ -88,7 +88,11 @@ function xadesForm(
 const PLAIN: PadesFormat = {};
 
 /** The form of the profile with what the upload set. */
-function padesForm(task: SignTask, { pades, appearance }: SigningChoices, signer: Signer): PadesFormat {
+function padesForm(
+  task: SignTask,
+  { pades, appearance }: SigningChoices,
+  signer: SignerIdentity,
+): PadesFormat {
   if (task.parameters === undefined && appearance === undefined) return pades ?? PLAIN;
   const { certification, ...given } = task.parameters ?? {};
   const texts = (['reason', 'location', 'contactInfo', 'fieldName'] as const).map((name) => [
@@ -107,7 +111,7 @@ function shownBy(
   choice: AppearanceChoice,
   { parameters = {}, jobId, fileName, profile, at }: SignTask,
   { reason = '', location = '', contactInfo = '' }: PadesFormat,
-  { certificate }: Signer,
+  { certificate }: SignerIdentity,
 ): NonNullable<PadesFormat['appearance']> {
   const extent = (name: 'left' | 'top' | 'width' | 'height'): Extent =>
     parseExtent(parameters[name] ?? '') ?? choice[name];

@@ -7,7 +7,6 @@ import {
   countPdfSignatures,
   isPicture,
   type SignedFile,
-  signFile,
   signFileAtLevel,
   signPadesSeries,
 } from '@sealwright/signatures';
@@ -119,8 +118,10 @@ function sign(
   if (format === 'Cades' && signatures !== null) {
     const { contentIdentifier } = form.cades ?? {};
     const request = { ...parameters, contentIdentifier, input: signatures, content: input, output };
-    return level === 'B' ? addCadesSigner(request) : addCadesSignerAtLevel(request, services);
+    return level === 'B' && 'key' in signer
+      ? addCadesSigner({ ...request, signer })
+      : addCadesSignerAtLevel(request, services);
   }
   const request = { format, input, output, ...parameters, ...form };
-  return level === 'B' ? signFile(request) : signFileAtLevel(request, services);
+  return signFileAtLevel(request, services);
 }

@@ -15,7 +15,7 @@ import {
   verifyFile,
 } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
-import { nameInFile } from '../../shared/signature-records.ts';
+import { nameInFile } from '../../shared/signing/signature-records.ts';
 import type { CheckTask, ExpectedSignature, PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';

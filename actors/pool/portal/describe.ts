@@ -7,7 +7,7 @@ import {
 } from '@sealwright/signatures';
 import { type Agreement, compareReports, type IndependentReport } from '../../../independent/index.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
-import { describedFile } from '../../shared/signature-records.ts';
+import { describedFile } from '../../shared/signing/signature-records.ts';
 import { reportOf } from '../independent-check.ts';
 import type { DescribeTask, PortalResults } from '../portal-tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';

@@ -9,13 +9,13 @@ import {
   readLines,
   rowsOf,
   tableOf,
-} from '../../shared/generation-data.ts';
+} from '../../shared/generation/data-table.ts';
 import {
   countPlaceholders,
   filledLength,
   filledText,
   readTemplate,
-} from '../../shared/generation-template.ts';
+} from '../../shared/generation/placeholders.ts';
 import type { FillTask, GenerationFilePath, GenerationTask, PortalResults } from '../portal-tasks.ts';
 import { readSheet } from '../tables/index.ts';
 

@@ -222,6 +222,8 @@ const PERFORM: {
   'portal.finish': finishParticipantSigning,
   'portal.inspect': inspect,
   'portal.text-tags': findTextTags,
+  // Loaded by threads that draw.
+  'portal.first-page': async (task) => (await import('../drawing/first-page.ts')).drawFirstPage(task),
   'portal.picture': checkPicture,
   'portal.check': checkSignatures,
   'portal.describe': describe,

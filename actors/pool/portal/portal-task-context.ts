@@ -1,6 +1,6 @@
 /** Dependencies of portal tasks, created once per pool thread. */
 import type { Clock, Faults } from '@sealwright/runtime';
-import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { DiskSync } from '../../shared/files/disk-sync.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { WorkerProfileRuntime, WorkerProfiles } from '../worker-profiles.ts';
 

@@ -1,7 +1,7 @@
 /** Issuers and revocation answers of a pool thread for participants' certificates. Source: docs/batch-values.md §6.5. */
 import type { EvidenceSource } from '@sealwright/signatures';
-import { createAuthorityTransport } from '../../shared/authority-transport.ts';
-import { evidenceOver } from '../../shared/certificate-checks.ts';
+import { createAuthorityTransport } from '../../shared/signing/authority-transport.ts';
+import { evidenceOver } from '../../shared/signing/certificate-checks.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 
 let source: EvidenceSource | undefined;

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
+import { loadPdfJs, type TextItem } from '../drawing/pdf-js.ts';
 import type { PortalResults, TextTag, TextTagsTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 
@@ -60,9 +61,6 @@ interface Piece {
   readonly offsets: Offsets[];
 }
 
-/** The build puts it here (`scripts/vendor-pdf.mjs`). */
-const PDF_JS = new URL('../../../vendor/pdfjs-dist/legacy/build/pdf.mjs', import.meta.url).href;
-
 /** Pieces and letters that the search for tags has visited, as a measure of its work. */
 interface Visits {
   pieces: number;
@@ -70,16 +68,14 @@ interface Visits {
 }
 
 type Point = readonly number[];
-type ToShown = (x: number, y: number) => Point;
+type ToPagePoint = (x: number, y: number) => Point;
 
 /**
  * @throws {TaskFailure} `document.unreadable` for text that cannot be read, `document.too-large` for more of it than is
  * read
  */
 export async function findTextTags({ path, most }: TextTagsTask): Promise<PortalResults['portal.text-tags']> {
-  const { getDocument, VerbosityLevel }: typeof import('pdfjs-dist/legacy/build/pdf.mjs') = await import(
-    PDF_JS
-  );
+  const { getDocument, VerbosityLevel } = await loadPdfJs();
   const reading = getDocument({
     data: new Uint8Array(readFileSync(path)),
     disableFontFace: true,
@@ -109,7 +105,7 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
           `A file with tags has at most ${MAX_CHARACTERS} characters of text.`,
         );
       const view = page.getViewport({ scale: 1 });
-      const toShown: ToShown = (x, y) => view.convertToViewportPoint(x, y);
+      const toShown: ToPagePoint = (x, y) => view.convertToViewportPoint(x, y);
       for (const tag of tagsOf(text, pieces, pageNumber, { toShown, visits })) {
         found += 1;
         if (found > most)
@@ -129,14 +125,6 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
   } finally {
     await reading.destroy();
   }
-}
-
-interface TextItem {
-  readonly str: string;
-  readonly width: number;
-  readonly transform: readonly number[];
-  readonly fontName: string;
-  readonly hasEOL: boolean;
 }
 
 /** Joins the texts of a page: programs often write one word in several parts. */
@@ -161,7 +149,7 @@ function* tagsOf(
   text: string,
   pieces: readonly Piece[],
   pageNumber: number,
-  { toShown, visits }: { readonly toShown: ToShown; readonly visits: Visits },
+  { toShown, visits }: { readonly toShown: ToPagePoint; readonly visits: Visits },
 ): Generator<TextTag> {
   let first = 0;
   for (const match of text.matchAll(TAG)) {
@@ -210,7 +198,7 @@ function endOf(piece: Piece | undefined): number {
 function cornersOf(
   piece: Piece,
   from: number,
-  { to, index, toShown }: { readonly to: number; readonly index: number; readonly toShown: ToShown },
+  { to, index, toShown }: { readonly to: number; readonly index: number; readonly toShown: ToPagePoint },
 ): readonly Point[] {
   const { text, width, transform } = piece;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;

@@ -13,7 +13,7 @@ import {
   ZipError,
   ZipMembers,
 } from '@sealwright/signatures';
-import { invalid } from '../../shared/generation-data.ts';
+import { invalid } from '../../shared/generation/data-table.ts';
 
 /** Maximum unpacked size of all parts that are read, bytes. */
 const MAX_UNPACKED = 32 * 1024 * 1024;

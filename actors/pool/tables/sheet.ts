@@ -11,7 +11,7 @@ import {
   MAX_ROWS,
   type ReadLines,
   RowList,
-} from '../../shared/generation-data.ts';
+} from '../../shared/generation/data-table.ts';
 import { cellText, type WrittenCell } from './cell-text.ts';
 import { UnreadNumber } from './number-format.ts';
 import { type ElementVisitor, SheetPackage } from './sheet-package.ts';

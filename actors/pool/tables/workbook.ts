@@ -1,5 +1,5 @@
 /** Sheets, number formats and texts of a workbook. Source: ECMA-376 part 1 §18.2, §18.4 and §18.8. */
-import { invalid } from '../../shared/generation-data.ts';
+import { invalid } from '../../shared/generation/data-table.ts';
 import { unescaped, type Workbook } from './cell-text.ts';
 import { builtInFormat, NumberFormat } from './number-format.ts';
 import type { ElementVisitor, SheetPackage } from './sheet-package.ts';

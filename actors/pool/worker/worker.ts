@@ -5,9 +5,9 @@
  *
  * Validates a signed file and writes its report (ETSI TS 119 102-2).
  */
-import '../../shared/faults.ts';
-import '../../shared/document-faults.ts';
-import '../../shared/request-faults.ts';
+import '../../shared/failures/batch-fault-points.ts';
+import '../../shared/failures/document-fault-points.ts';
+import '../../shared/failures/request-fault-points.ts';
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
 import {
@@ -19,8 +19,8 @@ import {
   threadClock,
 } from '@sealwright/runtime/core';
 import { certificatesInBundle, validateFile, validationReportXml } from '@sealwright/signatures';
-import { DiskSync } from '../../shared/disk-sync.ts';
 import { fileDigest, filesDigests } from '../../shared/files/digest.ts';
+import { DiskSync } from '../../shared/files/disk-sync.ts';
 import { WorkingFolders } from '../../shared/files/working-folders.ts';
 import { describeDiskError } from '../disk-errors.ts';
 import { HeartbeatCell } from '../heartbeat-cell.ts';

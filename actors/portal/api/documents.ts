@@ -10,6 +10,6 @@ export interface CreateDocuments extends NewDocuments {
 }
 
 /** A document that a request made. */
-export interface MadeDocument extends CreatedDocument {
+export interface DocumentOfRequest extends CreatedDocument {
   readonly documentId: DocumentId;
 }

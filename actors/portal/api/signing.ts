@@ -1,10 +1,10 @@
 /** Names of participants’ actions, and content of the signing page (docs/portal-values.md §§9 and 10). */
 
 import type { FileWarning } from '../../../contracts/file-warnings.ts';
-import type { CodeKind, InitialsMode } from '../../../contracts/portal/words.ts';
+import type { CodeKind, InitialsMode, Language } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
@@ -73,6 +73,8 @@ export interface SigningPageView {
   readonly isObserver?: boolean;
   /** The link is too old to open the file with. */
   readonly isLinkOver?: boolean;
+  /** Of the person of the link. @default none: that of the browser */
+  readonly language?: Language;
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
   readonly canRequestLink?: boolean;
   /** Missing for `unknown`, `replaced`, `removed` and `deleted`. */
@@ -110,6 +112,8 @@ export interface SigningPageView {
     readonly isSignedBeside?: boolean;
     /** Places of tags in the text, which signing paints white; none once it has. @default none */
     readonly covers?: readonly FieldPlace[];
+    /** Size of the first page as shown, points. Absent: it is not known yet. */
+    readonly firstPage?: { readonly width: number; readonly height: number; readonly hasPicture: boolean };
   };
   readonly action?: Pick<FlowAction, 'type' | 'title' | 'allowElectronicSignature' | 'fields'> & {
     readonly flowActionId: FlowActionId;

@@ -3,16 +3,18 @@
 import { accepted, type Calls, defineActor } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import {
-  BRANDED_MAILS,
-  type BrandedMail,
   type BrandingSettings,
   MAX_REDIRECT_ORIGINS,
-  MAX_REDIRECT_URL,
   type MailPreview,
   type MailWording,
   type NewMailPreview,
 } from '../../../contracts/portal/branding.ts';
-import type { Language } from '../../../contracts/portal/words.ts';
+import {
+  BRANDED_MAILS,
+  type BrandedMail,
+  type Language,
+  MAX_REDIRECT_URL,
+} from '../../../contracts/portal/words.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
   type BrandingContext,
@@ -24,7 +26,7 @@ import {
 } from '../../../machines/portal/branding.ts';
 import { checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
-import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
+import { placeholdersOf, wordingFault } from '../mails/mail-wording.ts';
 import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../shared/contrast.ts';
 
 export const BRANDING = defineActor('branding', { machine: brandingMachine, version: 1 });
@@ -77,13 +79,17 @@ export class BrandingService {
     return this.get(tenant);
   }
 
-  /** A mail with sample data; nothing is sent. Refusals: `InvalidBranding`. */
+  /**
+   * A mail with sample data; nothing is sent. Refusals: `InvalidBranding`.
+   * @param colors in place of the stored ones
+   */
   async preview(
     tenant: Tenant,
     { kind, subject, introduction, language }: NewMailPreview,
+    colors?: Colors,
   ): Promise<MailPreview> {
     const { id, name } = tenant.organization;
-    const own = await this.get(tenant);
+    const own = { ...(await this.get(tenant)), ...(colors && typedColors(colors)) };
     const stored = own.mailTexts[kind];
     const wording = checkedWording(
       {
@@ -93,7 +99,7 @@ export class BrandingService {
       kind,
     );
     // The threads of actors load this module for its machine alone.
-    const { samplePreview } = await import('../mail/mail-preview.ts');
+    const { samplePreview } = await import('../mails/mail-preview.ts');
     return samplePreview(kind, {
       name,
       language: language ?? (await this.languageOf(id)),
@@ -108,6 +114,11 @@ export class BrandingService {
     return logo === null
       ? undefined
       : { contentType: logo.contentType, bytes: Buffer.from(logo.bytes, 'base64') };
+  }
+
+  /** The stylesheet of colors that are not stored. */
+  stylesheetOf(colors: Colors): string {
+    return colorRules(typedColors(colors));
   }
 
   async stylesheet(organization: string): Promise<string | undefined> {
@@ -159,6 +170,17 @@ function checkedSettings(given: BrandingSettings): BrandingSettings {
     mailTexts,
     redirectUrl: redirectUrl?.href ?? null,
     redirectOrigins,
+  };
+}
+
+type Colors = Pick<BrandingSettings, 'primaryColor' | 'headerColor'>;
+
+/** Colors that are being typed: what is no color counts as none, and of one without contrast the nearest shade is shown. */
+function typedColors({ primaryColor, headerColor }: Colors): Colors {
+  const header = (headerColor ?? '').toLowerCase();
+  return {
+    primaryColor: usableShade(primaryColor ?? '') ?? null,
+    headerColor: COLOUR.test(header) ? header : null,
   };
 }
 
@@ -239,7 +261,7 @@ function refused(member: string, message: string): PortalRefusal {
 }
 
 /** Values of the custom properties of the stylesheet; the shade of dark pages is derived. */
-function colorRules({ primaryColor, headerColor }: BrandingContext): string {
+function colorRules({ primaryColor, headerColor }: Colors): string {
   const header = headerColor === null ? '' : `--header: ${headerColor}; --on-header: ${textOn(headerColor)};`;
   const light = primaryColor === null ? '' : `--brand: ${primaryColor}; --on-brand: #ffffff;`;
   const shade = primaryColor === null ? undefined : readableShade(primaryColor, DARK, '#ffffff');

@@ -11,15 +11,15 @@ import type {
   DocumentMessage,
   DocumentState,
   TrailPrincipal,
-} from '../../../machines/portal/document/document-context.ts';
-import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
-import { isRecorded } from '../../../machines/portal/document/document-trail.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import type { DocumentMessageOf } from '../../../machines/portal/documents/document-decision.ts';
+import { isRecorded } from '../../../machines/portal/documents/document-trail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { DOCUMENT, type DocumentActor } from './document-index.ts';
 import { type DocumentReader, documentToChange } from './document-reader.ts';
-import '../../shared/document-faults.ts';
+import '../../shared/failures/document-fault-points.ts';
 
 type ActionRecord = Pick<DocumentMessageOf<'RECORD'>, 'action' | 'principal'> &
   Partial<Pick<DocumentMessageOf<'RECORD'>, 'detail' | 'flowActionId' | 'emailAddress'>>;

@@ -3,16 +3,18 @@
  * its deleted ones. Source: docs/decisions/0251-lists-in-columns.md.
  */
 import { totalmem } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, contextOf, type Row, type Step } from '@sealwright/runtime';
+import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
-import { type KeptPlace, KeptTables, MANY_RECORDS } from '../../shared/tables/kept-tables.ts';
+import type { TablePart } from '../../shared/lists/list.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import {
   type Condition,
   containingText,
   ObservedTable,
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
+import { ObservedTables } from '../../shared/tables/observed-tables.ts';
+import { MANY_RECORDS, type SnapshotPlace, TableSnapshots } from '../../shared/tables/table-snapshots.ts';
 import {
   fieldsOf,
   foldCase,
@@ -22,12 +24,12 @@ import {
   recordsOf,
 } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
+import { changedDocuments } from './changed-documents.ts';
 import {
   type DocumentQuery,
   exactParticipant,
   folderOf,
   MAX_TAGS,
-  orderBounds,
   SEARCHED_FIELDS,
   statusesOf,
 } from './document-filter.ts';
@@ -41,7 +43,6 @@ import {
   NO_FOLDER,
   type PersonRow,
 } from './document-index.ts';
-import { changedDocuments } from './kept-documents.ts';
 
 /** Memory of all tables; those that were used least recently are given up for others. */
 const MAX_BYTES = Math.max(2 ** 30, Math.floor(memoryOfProcess() / 4));
@@ -164,34 +165,32 @@ interface ColumnPage {
 export class DocumentColumns {
   readonly #store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>;
   /** Undefined: every start builds the tables, since the store cannot tell what has changed. */
-  readonly kept: KeptTables | undefined;
+  readonly snapshots: TableSnapshots | undefined;
   /** Documents that are not deleted. */
   readonly #counts = new Map<string, number>();
-  /** By organization and view, the one used last at the end. */
-  readonly #tables = new Map<string, ObservedTable<Facts>>();
+  /** By organization and view. */
+  readonly #tables = new ObservedTables<Facts>(MAX_BYTES);
   #isClosed = false;
 
   /** @param counters those that begin with `documents/` */
   constructor(
     store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>,
     counters: { readonly [name: string]: number },
-    kept?: KeptPlace,
+    place?: SnapshotPlace,
   ) {
     this.#store = store;
-    this.kept =
-      kept &&
+    this.snapshots =
+      place &&
       store.marks &&
-      new KeptTables('documents', kept, { marks: store.marks, nodes: store.nodes }, () =>
-        [...this.#tables].filter(([key]) => this.#fileOf(key) !== undefined),
+      new TableSnapshots('documents', place, { marks: store.marks, nodes: store.nodes }, () =>
+        this.#tables.entries.filter(([key]) => this.#fileOf(key) !== undefined),
       );
     this.#move(counters);
   }
 
   /** Forgets all: steps of other nodes were missed. */
   reset(counters: { readonly [name: string]: number }): void {
-    // One that is being built misses steps too: the list that waits for it reads the rows.
-    for (const table of this.#tables.values()) table.reset();
-    this.#tables.clear();
+    this.#tables.reset();
     this.#counts.clear();
     this.#move(counters);
   }
@@ -217,25 +216,16 @@ export class DocumentColumns {
     return this.#counts.get(organization) ?? 0;
   }
 
-  /**
-   * One page; undefined while the table is incomplete.
-   * @param offset documents to skip
-   * @param total number of matches where it is known
-   */
+  /** One page; undefined while the table is incomplete. */
   async page(
     organization: OrganizationId,
     query: DocumentQuery,
-    {
-      offset,
-      limit,
-      total,
-    }: { readonly offset: number; readonly limit: number; readonly total: number | undefined },
+    part: TablePart,
   ): Promise<ColumnPage | undefined> {
     const groups = groupsOf(query);
     if (groups === undefined) return undefined;
     const table = this.#table(organization, query.deleted === true);
-    const { newestFirst } = query;
-    const page = await table.page({ ...orderBounds(query), groups, newestFirst, offset, limit, total });
+    const page = await table.page({ ...part, groups });
     if (page === undefined) return undefined;
     const found = page.orders.map((order) => ({
       order,
@@ -265,60 +255,43 @@ export class DocumentColumns {
         await this.page(
           organization,
           // Results are kept for the next page of the same list: each is another one.
-          { ...query, q: query.q + round, limit: 1, offset: 0, newestFirst: round % 2 === 0 },
-          { offset: 1, limit: 1, total: undefined },
+          { ...query, q: query.q + round, limit: 1, offset: 0, newestFirst: true },
+          { offset: 1, limit: 1, newestFirst: round % 2 === 0, total: undefined },
         );
   }
 
   #fileOf(key: string): string | undefined {
-    const { kept } = this;
-    return kept && (this.#counts.get(key) ?? 0) >= kept.atLeast ? kept.pathOf(key) : undefined;
+    const { snapshots } = this;
+    return snapshots && (this.#counts.get(key) ?? 0) >= snapshots.atLeast ? snapshots.pathOf(key) : undefined;
   }
 
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
-    this.kept?.close();
-    for (const table of this.#tables.values()) table.reset();
+    this.snapshots?.close();
+    this.#tables.close();
   }
 
   #table(organization: OrganizationId, isDeleted: boolean): ObservedTable<Facts> {
     const key = tableKey(organization, isDeleted);
-    const table =
-      this.#tables.get(key) ??
-      new ObservedTable(SHAPE, {
-        read: () => readDocuments(this.#store, isDeleted, organization),
-        keptFile: this.#fileOf(key),
-        readSince: (name, { textOf, orders }) =>
-          changedDocuments(this.#store, organization, name, {
-            orders: (bounds) => orders([], bounds),
-            expiringOrders: () => orders([[{ codes: EXPIRES, passes: (text) => text === 'true' }]], {}),
-            expiryOf: (order) => expiryOf(textOf(order, EXPIRY)),
-          }),
-        count: isDeleted ? () => undefined : () => this.count(organization),
-        bytesEach: BYTES_EACH,
-        mayTake: (bytes) => !this.#isClosed && this.#makesRoom(key, bytes),
-        nodes: this.#store.nodes,
-      });
-    // The one that is used last is the last one.
-    this.#tables.delete(key);
-    this.#tables.set(key, table);
-    return table;
-  }
-
-  /** Gives up tables for this one. @returns false if it is too large without any other */
-  #makesRoom(key: string, bytes: number): boolean {
-    if (bytes > MAX_BYTES) return false;
-    let others = -(this.#tables.get(key)?.bytes ?? 0);
-    for (const table of this.#tables.values()) others += table.bytes;
-    for (const [oldest, table] of this.#tables) {
-      if (others + bytes <= MAX_BYTES) break;
-      if (oldest === key) continue;
-      others -= table.bytes;
-      table.reset();
-      this.#tables.delete(oldest);
-    }
-    return true;
+    return this.#tables.use(
+      key,
+      (mayTake) =>
+        new ObservedTable(SHAPE, {
+          read: () => readDocuments(this.#store, isDeleted, organization),
+          snapshotPath: this.#fileOf(key),
+          readSince: (name, { textOf, orders }) =>
+            changedDocuments(this.#store, organization, name, {
+              orders: (bounds) => orders([], bounds),
+              expiringOrders: () => orders([[{ codes: EXPIRES, passes: (text) => text === 'true' }]], {}),
+              expiryOf: (order) => expiryOf(textOf(order, EXPIRY)),
+            }),
+          count: isDeleted ? () => undefined : () => this.count(organization),
+          bytesEach: BYTES_EACH,
+          mayTake,
+          nodes: this.#store.nodes,
+        }),
+    );
   }
 
   #move(counters: { readonly [name: string]: number }): void {
@@ -344,21 +317,12 @@ async function* readDocuments(
   organization: OrganizationId,
 ): AsyncGenerator<readonly (readonly [number, Facts])[]> {
   const expiries = isDeleted ? new Map<number, Millis>() : yield* expiriesOf(store, organization);
-  const range = {
-    view: isDeleted ? 'documents-deleted' : 'documents',
-    prefix: [organization],
-    limit: ROWS_PER_READ,
-  };
-  for (let after: Row['key'] | undefined; ; ) {
-    const rows: readonly Row[] = await store.rows({ ...range, ...(after && { after }) });
+  const range = { view: isDeleted ? 'documents-deleted' : 'documents', prefix: [organization] };
+  for await (const rows of rowPieces(store, range, { most: ROWS_PER_READ }))
     yield rows.map(({ key, value }) => {
       const order = key.at(-1) as number;
       return [order, { row: documentRowOf(value), expiry: expiries.get(order) ?? null }];
     });
-    after = rows.at(-1)?.key;
-    if (rows.length < ROWS_PER_READ) return;
-    await nextTurn();
-  }
 }
 
 /** Last moments by order number. Yields no records: who reads may end it between two turns. */
@@ -367,16 +331,12 @@ async function* expiriesOf(
   organization: OrganizationId,
 ): AsyncGenerator<readonly [], Map<number, Millis>> {
   const expiries = new Map<number, Millis>();
-  const range = { view: EXPIRING_VIEW, prefix: [organization], limit: ROWS_PER_READ };
-  let after: Row['key'] | undefined;
-  for (;;) {
-    const rows = await store.rows({ ...range, ...(after && { after }) });
+  const range = { view: EXPIRING_VIEW, prefix: [organization] };
+  for await (const rows of rowPieces(store, range, { most: ROWS_PER_READ })) {
     for (const { key } of rows) expiries.set(key[2] as number, key[1] as Millis);
-    after = rows.at(-1)?.key;
-    if (rows.length < ROWS_PER_READ) return expiries;
     yield [];
-    await nextTurn();
   }
+  return expiries;
 }
 
 /** Tests of columns for a query, which find what `allPredicatesOf` finds; undefined where columns cannot tell. */

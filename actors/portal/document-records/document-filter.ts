@@ -7,7 +7,8 @@
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { ListedStatus } from '../../../contracts/portal/words.ts';
-import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
+import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
+import type { NumberBounds } from '../../shared/lists/stored-rows.ts';
 import { foldCase, foldText } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
@@ -61,22 +62,14 @@ export function restricts(filter: DocumentFilter): boolean {
 }
 
 /** Order numbers never lie before the creation; they lie behind it where the clock was set back. */
-export function orderBounds({
+export function createdBounds({
   createdFrom,
   createdTo,
-  position,
-  newestFirst,
-}: Pick<DocumentQuery, 'createdFrom' | 'createdTo' | 'position' | 'newestFirst'>) {
-  const after = typeof position === 'object' ? position.after : undefined;
-  const from = Math.max(
-    createdFrom === undefined ? 0 : firstOrderNumberAt(createdFrom),
-    after === undefined || newestFirst ? 0 : after + 1,
-  );
-  const below = Math.min(
-    createdTo === undefined ? Infinity : firstOrderNumberAt(createdTo + 1),
-    after === undefined || !newestFirst ? Infinity : after,
-  );
-  return { ...(from > 0 && { from }), ...(below < Infinity && { below }) };
+}: Pick<DocumentQuery, 'createdFrom' | 'createdTo'>): NumberBounds {
+  return {
+    ...(createdFrom !== undefined && { from: firstOrderNumberAt(createdFrom) }),
+    ...(createdTo !== undefined && { below: firstOrderNumberAt(createdTo + 1) }),
+  };
 }
 
 type StatusQuery = Pick<DocumentQuery, 'status' | 'statuses'>;

@@ -4,7 +4,7 @@ import type { ActorStore, JournalLine } from '@sealwright/runtime';
 import { type HistoryProof, HistoryProofs } from '@sealwright/runtime/history';
 import type { DocumentHistoryEntry } from '../../../contracts/portal/document-history.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
+import type { TrailAction } from '../../../machines/portal/documents/document-context.ts';
 import { documentAddress } from './document-index.ts';
 
 /** Types of entries by the message that caused the journal line. */

@@ -35,10 +35,10 @@ import {
   type ListedStatus,
 } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId } from '../../../machines/ids.ts';
-import { documentMachine } from '../../../machines/portal/document/document.ts';
-import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
-import { DOCUMENT_EFFECTS } from '../../../machines/portal/document/document-effects.ts';
-import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import { documentMachine } from '../../../machines/portal/documents/document.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
+import { DOCUMENT_EFFECTS } from '../../../machines/portal/documents/document-effects.ts';
+import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import { foldCase } from '../../shared/tables/texts.ts';
 import { derivedId } from '../shared/effect-ids.ts';

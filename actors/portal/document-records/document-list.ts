@@ -8,23 +8,23 @@
  * Source: docs/portal-values.md §12.
  */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, Row } from '@sealwright/runtime';
+import type { ActorStore } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import { LISTED_STATUSES, type ListedStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
-import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
+import { foundPage, isLong, type ListPart, pageOf, type TablePart } from '../../shared/lists/list.ts';
+import { mergedRows, type RowRange, rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { Tenant } from '../api/callers.ts';
 import { filterFor } from '../shared/folder-access.ts';
 import type { DocumentColumns } from './document-columns.ts';
 import {
   allOf,
   allPredicatesOf,
+  createdBounds,
   type DocumentQuery,
   exactParticipant,
   folderOf,
   folderPredicates,
-  orderBounds,
   participantPredicates,
   predicatesOf,
   type RowPredicate,
@@ -32,6 +32,7 @@ import {
   statusPredicates,
 } from './document-filter.ts';
 import {
+  DOCUMENT,
   type DocumentRow,
   documentRowOf,
   EXPIRING_VIEW,
@@ -51,7 +52,7 @@ const ROWS_READ = 256;
 const MOST_OF_ADDRESS = 5_000;
 
 interface Selection {
-  readonly ranges: readonly Pick<OrderedRowsOptions, 'view' | 'prefix'>[];
+  readonly ranges: readonly RowRange[];
   readonly fits: RowPredicate | undefined;
   /** Number of matches, where counters know. */
   readonly total: number | undefined;
@@ -65,11 +66,6 @@ interface DocumentIdPage {
   readonly next?: ListPosition;
 }
 
-interface Found {
-  readonly id: DocumentId;
-  readonly order: number;
-}
-
 /** Ids of one page. @param columns for lists that rows answer slowly */
 export async function listDocuments(
   store: Pick<ActorStore, 'rows' | 'counters'>,
@@ -77,21 +73,40 @@ export async function listDocuments(
   query: DocumentQuery,
   columns?: Pick<DocumentColumns, 'page'>,
 ): Promise<DocumentIdPage> {
-  const { limit, position, only } = query;
-  const offset = position === undefined ? query.offset * limit : 0;
-  const selection = await select(store, organization, query);
-  const total = typeof position === 'object' ? position.totalCount : selection.total;
-  if (total !== undefined && offset >= total) return { ids: [], totalCount: total };
-  // A list by position looks for one more: whether there is a further page.
-  const page = { offset, total, limit: position === undefined ? limit : limit + 1 };
-  const { found, totalCount } =
-    only !== undefined
-      ? await pageAmong(store, organization, { query, only, part: page })
-      : ((await pageOfColumns(store, organization, { query, selection, page, columns })) ??
-        (await pageOfRows(store, query, selection, page)));
-  const ids = found.slice(0, limit).map(({ id }) => id);
-  const after = found[limit - 1]?.order ?? 0;
-  return { ids, totalCount, ...(found.length > limit && { next: { after, totalCount } }) };
+  const part = partOf(query);
+  const { ranges, fits, total } = await select(store, organization, query);
+  const among = query.only;
+  const { items, ...page } =
+    among !== undefined
+      ? await foundPage(part, total, (wanted) => pageAmong(store, organization, { query, among, wanted }))
+      : await pageOf(
+          store,
+          {
+            kind: DOCUMENT.kind,
+            ranges,
+            total,
+            fits: fits && ((row) => fits(documentRowOf(row.value), row.key.at(-1) as number)),
+            itemOf: ({ value }) => documentRowOf(value).id,
+            table: columns && ((wanted) => pageOfColumns(columns, organization, query, wanted)),
+          },
+          part,
+        );
+  return { ids: items, ...page };
+}
+
+function partOf(query: DocumentQuery): ListPart {
+  const { limit, offset, newestFirst, position } = query;
+  return { ...createdBounds(query), limit, offset: offset * limit, newestFirst, position };
+}
+
+async function pageOfColumns(
+  columns: Pick<DocumentColumns, 'page'>,
+  organization: OrganizationId,
+  query: DocumentQuery,
+  part: TablePart,
+) {
+  const page = await columns.page(organization, query, part);
+  return page && { ...page, found: page.found.map(({ id, order }) => ({ item: id, number: order })) };
 }
 
 /** Ids of one page of the documents that a caller may read. @param existing folders of his organization */
@@ -119,99 +134,26 @@ export async function listReadable(
   );
 }
 
-interface Part {
-  readonly offset: number;
-  readonly limit: number;
-  /** Number of matches where it is known. */
-  readonly total: number | undefined;
-}
-
-interface FoundPart {
-  readonly found: readonly Found[];
-  readonly totalCount: number;
-}
-
-/** Undefined where rows answer soon, or there is no table yet. */
-async function pageOfColumns(
-  store: Pick<ActorStore, 'rows'>,
-  organization: OrganizationId,
-  {
-    query,
-    selection: { ranges, fits, total: counted },
-    page,
-    columns,
-  }: {
-    readonly query: DocumentQuery;
-    readonly selection: Selection;
-    readonly page: Part;
-    readonly columns: Pick<DocumentColumns, 'page'> | undefined;
-  },
-): Promise<FoundPart | undefined> {
-  const isSoon = fits === undefined && counted !== undefined && page.offset < FEW;
-  if (columns === undefined || isSoon || !(await haveMany(store, ranges))) return undefined;
-  return columns.page(organization, query, page);
-}
-
-/** True if the ranges have more than a few rows. */
-async function haveMany(store: Pick<ActorStore, 'rows'>, ranges: Selection['ranges']): Promise<boolean> {
-  const offset = Math.floor(FEW / ranges.length);
-  for (const range of ranges) if ((await store.rows({ ...range, offset, limit: 1 })).length > 0) return true;
-  return false;
-}
-
-async function pageOfRows(
-  store: Pick<ActorStore, 'rows'>,
-  query: DocumentQuery,
-  { ranges, fits, total: counted }: Selection,
-  { offset, limit, total }: Part,
-): Promise<FoundPart> {
-  const { newestFirst } = query;
-  const bounds = orderBounds(query);
-  const rows = ranges.map(
-    (range) => new OrderedRows(store, { ...range, ...bounds, newestFirst, expected: limit }),
-  );
-  const merged = new MergedRows(rows, newestFirst);
-  const found: Found[] = [];
-  // Rows may be skipped unread only when the total shows that the page starts inside the range.
-  let matched = fits || counted === undefined ? 0 : await merged.skip(offset);
-  while (found.length < limit) {
-    const row = await merged.next();
-    if (row === undefined) break;
-    const facts = documentRowOf(row.value);
-    const order = row.key.at(-1) as number;
-    if (fits && !fits(facts, order)) continue;
-    matched += 1;
-    if (matched > offset) found.push({ id: facts.id, order });
-  }
-  if (total !== undefined) return { found, totalCount: total };
-  const left = await countRows(
-    rows,
-    (row) => !fits || fits(documentRowOf(row.value), row.key.at(-1) as number),
-  );
-  return { found, totalCount: matched + left };
-}
-
 /** Of a few documents. */
 async function pageAmong(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,
   {
     query,
-    only,
-    part: { offset, limit, total },
-  }: { readonly query: DocumentQuery; readonly only: ReadonlySet<number>; readonly part: Part },
-): Promise<FoundPart> {
-  const { from = 0, below = Infinity } = orderBounds(query);
+    among,
+    wanted: { from = 0, below = Infinity, newestFirst, offset, limit, total },
+  }: { readonly query: DocumentQuery; readonly among: ReadonlySet<number>; readonly wanted: TablePart },
+) {
   const fits = allOf(allPredicatesOf(query));
-  const found: Found[] = [];
-  for (const order of only) {
-    if (order < from || order >= below) continue;
-    const [row] = await store.rows({ view: 'documents', prefix: [organization, order], limit: 1 });
+  const found: { item: DocumentId; number: number }[] = [];
+  for (const number of among) {
+    if (number < from || number >= below) continue;
+    const [row] = await store.rows({ view: 'documents', prefix: [organization, number], limit: 1 });
     const facts: DocumentRow | undefined = row && documentRowOf(row.value);
-    if (facts !== undefined && (fits === undefined || fits(facts, order)))
-      found.push({ id: facts.id, order });
+    if (facts !== undefined && (fits === undefined || fits(facts, number)))
+      found.push({ item: facts.id, number });
   }
-  found.sort((a, b) => (query.newestFirst ? b.order - a.order : a.order - b.order));
+  found.sort((a, b) => (newestFirst ? b.number - a.number : a.number - b.number));
   return { found: found.slice(offset, offset + limit), totalCount: total ?? found.length };
 }
 
@@ -223,16 +165,13 @@ export async function pendingOf(
   limit: number,
 ): Promise<readonly DocumentId[]> {
   const prefix = [organization, participantKey('Email', email)];
-  const rows = new MergedRows(
-    [new OrderedRows(store, { view: 'documents-of', prefix, newestFirst: true })],
-    true,
-  );
   const ids: DocumentId[] = [];
-  for (let read = 0; read < MOST_OF_ADDRESS; read += 1) {
-    const row = await rows.next();
-    if (row === undefined) break;
+  let read = 0;
+  for await (const row of mergedRows(store, [{ view: 'documents-of', prefix }], { newestFirst: true })) {
     const facts = documentRowOf(row.value);
     if (facts.status === 'Pending') ids.push(facts.id);
+    read += 1;
+    if (read === MOST_OF_ADDRESS) break;
   }
   return ids.toReversed().slice(0, limit);
 }
@@ -249,32 +188,33 @@ export async function expiringDocuments(
 ): Promise<DocumentIdPage> {
   const { limit, position, until = Infinity } = query;
   const skipped = typeof position === 'object' ? position.after : 0;
-  const isLong =
-    until === Infinity && (await haveMany(store, [{ view: EXPIRING_VIEW, prefix: [organization] }]));
+  const isTabled =
+    until === Infinity &&
+    (await isLong(store, { ranges: [{ view: EXPIRING_VIEW, prefix: [organization] }] }));
   const all = { ...query, position: undefined, expiring: true, offset: 0, newestFirst: true };
-  const few = isLong
-    ? await columns?.page(organization, all, { offset: 0, limit: FEW, total: undefined })
+  const few = isTabled
+    ? await columns?.page(organization, all, {
+        ...createdBounds(query),
+        newestFirst: true,
+        offset: 0,
+        limit: FEW,
+        total: undefined,
+      })
     : undefined;
   // A few are sorted here; of many, the page is soon found among the rows.
   if (few !== undefined && few.totalCount <= FEW) {
     const found = few.found.toSorted((a, b) => a.expiry - b.expiry || a.order - b.order);
-    return partOf(found, skipped, limit, few.totalCount);
+    const ids = found.slice(skipped, skipped + limit).map(({ id }) => id);
+    return countedPage(ids, skipped, limit, few.totalCount);
   }
   const known = few?.totalCount;
-  const { from = 0, below = Infinity } = orderBounds({ ...query, position: undefined, newestFirst: true });
+  const { from = 0, below = Infinity } = createdBounds(query);
   const fits = allOf(allPredicatesOf(query));
   const ids: DocumentId[] = [];
   let matched = 0;
-  let after: Row['key'] | undefined;
-  for (;;) {
-    const rows = await store.rows({
-      view: EXPIRING_VIEW,
-      prefix: [organization],
-      limit: ROWS_READ,
-      ...(after !== undefined && { after }),
-    });
-    const near = rows.filter(({ key }) => (key[1] as number) < until);
-    for (const { key, value } of near) {
+  const range = { view: EXPIRING_VIEW, prefix: [organization] };
+  for await (const rows of rowPieces(store, range, { below: until, most: ROWS_READ })) {
+    for (const { key, value } of rows) {
       const order = key[2] as number;
       if (order < from || order >= below) continue;
       const facts = documentRowOf(value);
@@ -282,33 +222,21 @@ export async function expiringDocuments(
       matched += 1;
       if (matched > skipped && ids.length < limit) ids.push(facts.id);
     }
-    after = rows.at(-1)?.key;
-    const isFull = ids.length === limit && (until < Infinity || known !== undefined);
-    if (near.length < ROWS_READ || isFull) break;
-    await nextTurn();
+    if (ids.length === limit && (until < Infinity || known !== undefined)) break;
   }
-  const totalCount = known ?? matched;
-  const end = skipped + ids.length;
-  return {
-    ids,
-    totalCount,
-    ...(ids.length === limit && totalCount > end && { next: { after: end, totalCount } }),
-  };
+  return countedPage(ids, skipped, limit, known ?? matched);
 }
 
-function partOf(
-  all: readonly Pick<Found, 'id'>[],
+/** A page whose position counts the documents before it. */
+function countedPage(
+  ids: readonly DocumentId[],
   skipped: number,
   limit: number,
   totalCount: number,
 ): DocumentIdPage {
-  const ids = all.slice(skipped, skipped + limit).map(({ id }) => id);
   const end = skipped + ids.length;
-  return {
-    ids,
-    totalCount,
-    ...(ids.length === limit && totalCount > end && { next: { after: end, totalCount } }),
-  };
+  const isLast = ids.length < limit || totalCount <= end;
+  return { ids, totalCount, ...(!isLast && { next: { after: end, totalCount } }) };
 }
 
 async function select(

@@ -1,6 +1,6 @@
 /** Reads documents of any organization, for renditions and validation. */
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';

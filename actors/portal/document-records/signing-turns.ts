@@ -5,8 +5,8 @@ import type {
   DocumentContext,
   DocumentState,
   Turn,
-} from '../../../machines/portal/document/document-context.ts';
-import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import { addressKey } from '../shared/mail-address.ts';
@@ -90,8 +90,12 @@ export function pageState(
   }
 }
 
-/** Number of people who are asked by an action and have an e-mail address. */
-export function peopleWithAddress({ actions }: Pick<DocumentContext, 'actions'>, id: FlowActionId): number {
-  const action = actions.find((one) => one.id === id);
-  return action === undefined ? 0 : requestedUsers(action).filter(({ email }) => email !== null).length;
+/** Number of people who are asked by an action and have an e-mail address. @param asked null: all pending actions */
+export function peopleWithAddress(
+  { actions }: Pick<DocumentContext, 'actions'>,
+  asked: FlowActionId | null,
+): number {
+  const isAsked = ({ id, status }: FlowAction) => (asked === null ? status === 'Pending' : id === asked);
+  const people = actions.filter(isAsked).flatMap(requestedUsers);
+  return people.filter(({ email }) => email !== null).length;
 }

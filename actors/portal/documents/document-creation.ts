@@ -4,7 +4,7 @@ import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { storedProperties } from '../../../contracts/portal/document-properties.ts';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId, Millis, UserId } from '../../../machines/ids.ts';
-import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, DocumentInput } from '../../../machines/portal/documents/document-context.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -15,15 +15,15 @@ import type {
   Tag,
 } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { GrowingIds } from '../../shared/growing-ids.ts';
-import type { OrderNumbers } from '../../shared/order-numbers.ts';
+import { GrowingIds } from '../../shared/ids/growing-ids.ts';
+import type { OrderNumbers } from '../../shared/ids/order-numbers.ts';
+import type { remindersOf } from '../accounts/languages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
+import type { CreateDocuments, DocumentOfRequest } from '../api/documents.ts';
 import { originOf } from '../document-records/document-changes.ts';
 import { DOCUMENT, seededId } from '../document-records/document-index.ts';
 import type { Folders } from '../folders/folders.ts';
 import { busyUnlessMade } from '../shared/records.ts';
-import type { remindersOf } from '../tenants/languages.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import {
   assertSignatureType,
@@ -108,7 +108,7 @@ export class DocumentCreation {
     request: CreateDocuments,
     seed?: string,
     source: DocumentSource & Pick<DocumentInput, 'draft'> = {},
-  ): Promise<readonly MadeDocument[]> {
+  ): Promise<readonly DocumentOfRequest[]> {
     const inputs = (await this.#plan(tenant, request)).map((input, index) => ({
       ...input,
       ...source,

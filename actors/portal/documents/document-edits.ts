@@ -1,15 +1,15 @@
 /** Changes of the file and the flow of a document by applications. Source: docs/portal-values.md §§14, 15. */
 import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
+import type { FlowChange } from '../../../machines/portal/documents/document-context.ts';
 import {
   actionsBeingSigned,
   bringsFields,
   takesFields,
   withObserverEdits,
-} from '../../../machines/portal/document/document-edits.ts';
-import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
-import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
+} from '../../../machines/portal/documents/document-edits.ts';
+import { withFlowEdits } from '../../../machines/portal/documents/document-flow.ts';
+import { withTaggedContent } from '../../../machines/portal/documents/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -24,7 +24,13 @@ import { type DocumentDirectory, documentToChange } from '../document-records/do
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import { assertSignatureType, type PlanDependencies } from './document-plans.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
-import { assertInitialsFit, highestMarkedPage, planMarks } from './mark-plans.ts';
+import {
+  assertInitialsFit,
+  assertRemainingPages,
+  highestMarkedPage,
+  highestRemainingPage,
+  planMarks,
+} from './mark-plans.ts';
 import { newTaggedContent } from './text-tags.ts';
 
 export class DocumentEdits {
@@ -49,12 +55,15 @@ export class DocumentEdits {
       tenant.organization.id,
       version.file,
       context.forceCadesSignature,
-      highestMarkedPage([
-        ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
-          prePositionedMarks: marks,
-        })),
-        ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
-      ]),
+      Math.max(
+        highestRemainingPage(context.actions),
+        highestMarkedPage([
+          ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
+            prePositionedMarks: marks,
+          })),
+          ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
+        ]),
+      ),
     );
     await this.#replaceFile(tenant, id, { version, name: prepared.file.displayName, preparedFile: prepared });
   }
@@ -105,12 +114,13 @@ export class DocumentEdits {
       if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
       return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
     });
+    const replaced = new Map(marks.map((one) => [one.flowActionId, one.marks]));
+    assertRemainingPages(
+      actions.map(({ id, marks: own, fields }) => ({ marks: replaced.get(id) ?? own, fields })),
+      marked,
+    );
     for (const { id, initialsMode, marks: own } of actions)
-      assertInitialsFit(
-        initialsMode,
-        marks.find(({ flowActionId }) => flowActionId === id)?.marks ?? own,
-        marked,
-      );
+      assertInitialsFit(initialsMode, replaced.get(id) ?? own, marked);
     const message: DocumentRequest = {
       type: 'NEW_VERSION',
       name,

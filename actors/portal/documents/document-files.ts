@@ -8,7 +8,7 @@ import { isBlank } from '../../../contracts/plain-text.ts';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
 import { MAX_ENVELOPE_FILES } from '../../../contracts/portal/new-documents.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentFile } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ActionPlan,

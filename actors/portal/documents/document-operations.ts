@@ -26,12 +26,12 @@ import {
   type DocumentOperationMessage,
   documentOperationMachine,
   operateDocuments,
-} from '../../../machines/portal/document-operation.ts';
+} from '../../../machines/portal/documents/document-operation.ts';
 import type { FolderRight } from '../../../machines/portal/folder.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
-import { countOf } from '../../shared/tables/row-pages.ts';
+import { timeOfOrderNumber } from '../../shared/ids/order-numbers.ts';
+import { countOf } from '../../shared/lists/stored-rows.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   cannotCancel,

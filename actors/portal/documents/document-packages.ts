@@ -11,7 +11,7 @@ import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
+import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/files/output-names.ts';
 import type { Tenant } from '../api/callers.ts';
 import { ConcurrencyLimit } from '../shared/concurrency-limit.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';

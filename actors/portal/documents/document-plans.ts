@@ -13,7 +13,7 @@ import {
   PHONE_CHANNELS,
 } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import { isRule, isSigning, namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
+import { isRule, isSigning, namesEachOnce } from '../../../machines/portal/documents/document-flow.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -72,13 +72,7 @@ export function placedActions(
   dependencies: PlanDependencies,
 ): readonly ActionPlan[] {
   const { ids } = dependencies;
-  const withId = ({ name, identifier, email, phone }: Participant): Participant => ({
-    id: ids.uuid() as UserId,
-    name,
-    identifier,
-    email,
-    phone,
-  });
+  const withId = (person: Participant): Participant => ({ ...person, id: ids.uuid() as UserId });
   const placed = plans.map((plan, index): ActionPlan => {
     const { prePositionedMarks, fields: wanted, signatureInitialsMode } = inputs[index] ?? {};
     const marks = planMarks(prePositionedMarks ?? [], files);
@@ -243,6 +237,7 @@ function planParticipant(input: NewParticipant, { ids, identifiers }: PlanDepend
     identifier,
     email,
     phone: planText(input.phone, 'phone'),
+    ...(input.language && { language: input.language }),
   };
 }
 

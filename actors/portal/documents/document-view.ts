@@ -3,7 +3,7 @@ import { shownProperties } from '../../../contracts/portal/document-properties.t
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import { confirmationFlags, type FlowActionView } from '../../../contracts/portal/flow.ts';
-import { isoDay } from '../../../contracts/times.ts';
+import { isoDayEndingAt } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { Attachment, FlowAction } from '../../../machines/portal/portal-types.ts';
@@ -43,7 +43,7 @@ export function documentView(
     isScanned: false,
     organization: { ...context.organization, identifier: identifier ?? null, owner: null },
     folder,
-    expirationDateWithoutTime: isoDay(context.expirationDate),
+    expirationDateWithoutTime: isoDayEndingAt(context.expirationDate),
     attachments: context.attachments.map((one) => attachmentView(one, context.createdBy)),
     permissions: { move: !isDeleted, editFlow: status === 'Pending' && !isDeleted },
     securityContext: null,

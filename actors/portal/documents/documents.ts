@@ -9,7 +9,7 @@ import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.t
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
+import type { CreateDocuments, DocumentOfRequest } from '../api/documents.ts';
 import {
   applicationPrincipal,
   cannotCancel,
@@ -26,7 +26,7 @@ import { type DocumentQuery, listReadable } from '../document-records/document-l
 import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
 import { pendingTurn, peopleWithAddress } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';
-import type { SigningLinks } from '../mail/signing-links.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
 import type { StoredFile } from '../uploads/blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
@@ -97,7 +97,7 @@ export class DocumentService {
    * @param seed of the ids: the same request with the same seed creates the same documents, so that a request without
    * an answer can be repeated (`Idempotency-Key`). @default fresh ids
    */
-  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly MadeDocument[]> {
+  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly DocumentOfRequest[]> {
     return this.needs.creation.create(tenant, request, seed);
   }
 
@@ -178,10 +178,13 @@ export class DocumentService {
     return this.needs.links.forApplication(tenant, context, turn, who.requireEmailAuthentication);
   }
 
-  /** Resolves with the number of people who are reminded: 0 when the action is not pending, or nobody of it has an address. */
-  async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId): Promise<number> {
+  /**
+   * Resolves with the number of people who are reminded: 0 when the action is not pending, or nobody of it has an address.
+   * @param flowActionId null: all pending actions
+   */
+  async remind(tenant: Tenant, id: DocumentId, flowActionId: FlowActionId | null): Promise<number> {
     const { context } = await this.#changeable(tenant, id);
-    if (!context.actions.some((action) => action.id === flowActionId))
+    if (flowActionId !== null && !context.actions.some((action) => action.id === flowActionId))
       throw new PortalRefusal('FlowActionNotFound');
     const reminded = await this.needs.runtime.actors.send(DOCUMENT, id, {
       type: 'REMIND',

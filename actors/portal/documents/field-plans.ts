@@ -8,7 +8,7 @@ import {
   type CountedAction,
   excessOf,
   hasDistinctFieldNames,
-} from '../../../machines/portal/document/flow-limits.ts';
+} from '../../../machines/portal/documents/flow-limits.ts';
 import {
   checkFieldValues,
   type DocumentField,

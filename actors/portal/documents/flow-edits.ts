@@ -3,7 +3,7 @@
 import type { FlowEdit } from '../../../contracts/portal/document-changes.ts';
 import { MAX_OBSERVERS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import type { DocumentContext, FlowChange } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, FlowChange } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, FlowAction } from '../../../machines/portal/portal-types.ts';
 import {

@@ -3,7 +3,7 @@
 import type { NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
 import type { InitialsMode } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Mark } from '../../../machines/portal/portal-types.ts';
+import type { FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
 
 /** Marks of one action, as many as a request can list; ours. */
 const MAX_MARKS = 1000;
@@ -56,6 +56,35 @@ export function assertInitialsFit(
     throw new PortalRefusal(
       'LimitExceeded',
       `Initials on each page need a document of at most ${most} pages. Set signatureInitialsMode to None, or place the initials in prePositionedMarks.`,
+    );
+}
+
+/** Marks and fields that stay when a document gets another file. */
+interface PlacedContent extends Pick<FlowAction, 'marks'> {
+  readonly fields?: FlowAction['fields'] | undefined;
+}
+
+/** Highest page of the marks and fields that stay; 0 = none. */
+export function highestRemainingPage(remaining: readonly PlacedContent[]): number {
+  const numbers = remaining.flatMap(({ marks, fields = [] }) => [
+    ...marks.map(({ pageNumber }) => pageNumber ?? 0),
+    ...fields.map(({ place }) => place?.pageNumber ?? 0),
+  ]);
+  return numbers.reduce((highest, page) => Math.max(highest, page), 0);
+}
+
+/** Refusals: `InvalidFlowAction` for marks and fields that stay, on a page that the new files do not have. */
+export function assertRemainingPages(
+  remaining: readonly PlacedContent[],
+  files: readonly MarkedFile[],
+): void {
+  const highest = highestRemainingPage(remaining);
+  const counts = files.map(({ pages, lastPage }) => pages ?? lastPage);
+  if (counts.includes(null)) return;
+  const last = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  if (highest > last)
+    throw invalid(
+      `A mark or a field of the document is on page ${highest}, and the new version has ${last} ${last === 1 ? 'page' : 'pages'}. Give a version that has this page, prePositionedMarks or textTags, or edit the flow of a pending document first.`,
     );
 }
 

@@ -1,12 +1,13 @@
 /** One mail per address that lists what waits for it in an organization. Source: docs/portal-values.md §11. */
 import type { ActorStore } from '@sealwright/runtime';
-import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
-import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
+import { isSigning, requestedUsers } from '../../../machines/portal/documents/document-flow.ts';
+import { recipientOf, summaryOf } from '../../../machines/portal/documents/document-notifications.ts';
 import type { PendingList } from '../../../machines/portal/mail.ts';
 import type { Tenant } from '../api/callers.ts';
 import { pendingOf } from '../document-records/document-list.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
-import type { Mails } from '../mail/mails.ts';
+import type { Mails } from '../mails/mails.ts';
 import { reachesFolder } from '../shared/folder-access.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { planEmail } from './document-plans.ts';
@@ -39,6 +40,7 @@ export class PendingReminders {
     const { id: organization } = tenant.organization;
     const documents: PendingList['documents'][number][] = [];
     let name: string | null = null;
+    let language: Language | undefined;
     for (const id of await pendingOf(store, organization, email, MAX_LISTED)) {
       const document = await directory.byId(id);
       if (document?.state !== 'Pending' || !reachesFolder(tenant, document.context.folderId)) continue;
@@ -49,6 +51,7 @@ export class PendingReminders {
         );
         if (user === undefined) continue;
         name ??= user.name;
+        language ??= user.language;
         documents.push({
           document: summaryOf(document.context),
           flowActionId: action.id,
@@ -57,6 +60,10 @@ export class PendingReminders {
         });
       }
     }
-    return { about: 'pending-list', to: { name, email }, documents };
+    return {
+      about: 'pending-list',
+      to: recipientOf({ name, language, email }),
+      documents,
+    };
   }
 }

@@ -6,7 +6,10 @@
  */
 
 import type { DocumentId } from '../../../machines/ids.ts';
-import { forgetFiles, forgetParticipantUploads } from '../../../machines/portal/document/document-effects.ts';
+import {
+  forgetFiles,
+  forgetParticipantUploads,
+} from '../../../machines/portal/documents/document-effects.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { blobsOf, DOCUMENT } from '../document-records/document-index.ts';
 import type { BlobSweeping } from '../uploads/blob-sweeping.ts';

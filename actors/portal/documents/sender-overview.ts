@@ -13,10 +13,10 @@ import {
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { ListedStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, FolderId, OrganizationId } from '../../../machines/ids.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
-import { Changes } from '../../shared/changes.ts';
+import { Changes } from '../../shared/coordination/changes.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentColumns } from '../document-records/document-columns.ts';
 import type { DocumentQuery } from '../document-records/document-filter.ts';

@@ -8,7 +8,7 @@
 import { plainLine } from '../../../contracts/plain-text.ts';
 import type { NewField, NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
 import type { FieldType, MarkType } from '../../../contracts/portal/words.ts';
-import { type TaggedContent, withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
+import { type TaggedContent, withTaggedContent } from '../../../machines/portal/documents/tagged-content.ts';
 import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, FlowAction, Mark } from '../../../machines/portal/portal-types.ts';

@@ -6,10 +6,10 @@ import type { SignatureView, ValidationRecord } from '../../../contracts/portal/
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { DescribedSignature } from '../../shared/signature-records.ts';
+import type { DescribedSignature } from '../../shared/signing/signature-records.ts';
 import type { Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { documentOfSignature } from '../document-records/document-index.ts';

@@ -10,7 +10,7 @@ import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids
 import type { FolderGrant, FolderRemoval } from '../../../machines/portal/folder.ts';
 import { emptyFolder } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import '../../shared/document-faults.ts';
+import '../../shared/failures/document-fault-points.ts';
 import { FOLDER, foldersIn, MAX_FOLDER_DEPTH } from './folders.ts';
 
 /** Documents and folders processed concurrently. */

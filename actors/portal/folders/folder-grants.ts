@@ -10,11 +10,11 @@ import { type FolderId, type OrganizationId, parsePortalId } from '../../../mach
 import type { FolderContext, FolderGrant } from '../../../machines/portal/folder.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf } from '../../shared/tables/row-pages.ts';
+import { countOf } from '../../shared/lists/stored-rows.ts';
+import type { UserDirectory } from '../accounts/users.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import { GROUP_VIEW, USER_GROUP } from '../scim/groups.ts';
 import { assertMayGrant, assertRight, folderNotFound } from '../shared/folder-access.ts';
-import type { UserDirectory } from '../tenants/users.ts';
 import { FOLDER, grantedFolders, MAX_FOLDER_DEPTH } from './folders.ts';
 
 /** Users, and groups, of one answer. */

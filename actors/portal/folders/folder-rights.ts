@@ -16,7 +16,7 @@ import {
   type FolderRight,
 } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf, rowPieces } from '../../shared/tables/row-pages.ts';
+import { countOf, rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { FolderRights } from '../api/callers.ts';
 import { USER_GROUP } from '../scim/groups.ts';
 import { FOLDER, FOLDER_TREE_VIEW, type FolderInTree, grantedFolders } from './folders.ts';
@@ -24,7 +24,7 @@ import { FOLDER, FOLDER_TREE_VIEW, type FolderInTree, grantedFolders } from './f
 /** Organizations kept in memory. */
 const CACHE_SIZE = 1_024;
 /** Users of one organization whose rights are kept in memory. */
-const USERS_KEPT = 256;
+const MAX_CACHED_USERS = 256;
 /** Longer chains do not exist: folders lie at most 64 deep, and removals shorten them. */
 const MAX_DEPTH = 256;
 
@@ -107,7 +107,7 @@ export class FolderRightsDirectory {
       const isOwn = group?.context.organizationId === organization;
       groups.set(id, new Set(isOwn ? group.context.members : []));
     }
-    const ofUsers = new LRUCache<string, FolderRights>({ max: USERS_KEPT });
+    const ofUsers = new LRUCache<string, FolderRights>({ max: MAX_CACHED_USERS });
     return { folders, governing: governingGrants(folders), groups, ofUsers };
   }
 }

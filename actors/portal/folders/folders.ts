@@ -30,8 +30,8 @@ import {
 } from '../../../machines/portal/folder.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
-import type { ListOfRows, RowLists } from '../../shared/tables/row-lists.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
+import type { ListOfRows, RowLists } from '../../shared/lists/row-lists.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   assertPlace,

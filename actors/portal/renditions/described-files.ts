@@ -7,7 +7,7 @@ import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { DescribedFile } from '../../shared/signature-records.ts';
+import type { DescribedFile } from '../../shared/signing/signature-records.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 

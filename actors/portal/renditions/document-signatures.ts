@@ -1,8 +1,8 @@
 /** Signatures of a document made here: its file's signatures with the participants of its flow. */
 import type { SignatureView } from '../../../contracts/portal/signing/validation.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import type { CompletedAction, Participant } from '../../../machines/portal/portal-types.ts';
-import type { DescribedSignature } from '../../shared/signature-records.ts';
+import type { DescribedSignature } from '../../shared/signing/signature-records.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
 import { evidenceDigest, evidenceFile, readingView, type SignedEvidence } from './evidence-file.ts';

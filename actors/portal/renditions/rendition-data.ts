@@ -1,6 +1,6 @@
 /** Gathers what the versions of a document are drawn from. */
 import type { Language } from '../../../contracts/portal/words.ts';
-import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { CompletedAction, Participant } from '../../../machines/portal/portal-types.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';

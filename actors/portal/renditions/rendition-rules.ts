@@ -1,6 +1,6 @@
 /** Decides which renditions of a document exist, and when. Source: docs/portal-values.md §13. */
 import { type DownloadType, documentStatusesIn } from '../../../contracts/portal/words.ts';
-import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { RenderedType } from '../../shared/rendition/rendition-model.ts';

@@ -15,7 +15,7 @@ import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import { DOWNLOAD_TYPES, type DownloadType } from '../../../contracts/portal/words.ts';
 import { type DocumentId, type Millis, parsePortalId } from '../../../machines/ids.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type BlobRef, documentType } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
@@ -24,6 +24,7 @@ import {
   type RenderedType,
   type RenditionModel,
 } from '../../shared/rendition/rendition-model.ts';
+import type { LanguageOf } from '../accounts/languages.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentHistory } from '../document-records/document-history.ts';
 import {
@@ -34,7 +35,6 @@ import {
 } from '../document-records/document-reader.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
-import type { LanguageOf } from '../tenants/languages.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { attachmentFile } from './attachments.ts';
 import type { DescribedFiles } from './described-files.ts';

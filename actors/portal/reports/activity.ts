@@ -11,7 +11,7 @@ import type { MailStatus } from '../../../contracts/deliveries.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ActivitySort, OperatorActivity, PortalActivity, PortalLoad } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';
-import { MAILS_BY_STATE } from '../mail/mails.ts';
+import { MAILS_BY_STATE } from '../mails/mails.ts';
 import { ANY } from '../webhooks/deliveries.ts';
 
 const SORTS: readonly ActivitySort[] = ['documents', 'webhooks', 'mails'];

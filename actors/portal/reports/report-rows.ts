@@ -10,8 +10,8 @@ import type { ActorStore } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
-import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
-import { rowPieces } from '../../shared/tables/row-pages.ts';
+import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import { CREATED_DOCUMENT_ROW, type CreatedDocumentRow, dayOf } from '../document-records/document-index.ts';
 
 /** Rows read at once: a few milliseconds of this thread's time. */
@@ -30,10 +30,10 @@ export async function* createdBetween(
   { from, to }: ReportRange,
   expected: number,
 ): AsyncGenerator<readonly CreatedDocumentRow[]> {
-  const after = from === null ? {} : { after: [firstOrderNumberAt(from - SLACK) - 1] };
+  const first = from === null ? {} : { from: firstOrderNumberAt(from - SLACK) };
   let found = 0;
   if (expected === 0) return;
-  for await (const rows of rowPieces(store, { view: 'documents-created', ...after }, PAGE_SIZE)) {
+  for await (const rows of rowPieces(store, { view: 'documents-created' }, { ...first, most: PAGE_SIZE })) {
     const piece = rows
       .map(({ value }) => CREATED_DOCUMENT_ROW.read(value))
       .filter(({ creationDate }) => isIn(creationDate, { from, to }));

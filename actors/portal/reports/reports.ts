@@ -5,7 +5,7 @@
  */
 import type { WithoutTime } from '@sealwright/runtime/actions';
 import { makeReport } from '../../../machines/portal/report.ts';
-import '../../shared/document-faults.ts';
+import '../../shared/failures/document-fault-points.ts';
 import { rm } from 'node:fs/promises';
 import { type ActorStore, accepted, defineActor, type Faults, Retryable } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
@@ -19,8 +19,8 @@ import {
   reportMachine,
 } from '../../../machines/portal/report.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
-import { countOf } from '../../shared/tables/row-pages.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
+import { countOf } from '../../shared/lists/stored-rows.ts';
 import type { CreatedDocumentRow } from '../document-records/document-index.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { type Blobs, blobCounters, type StoredFile } from '../uploads/blobs.ts';

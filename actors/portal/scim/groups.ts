@@ -9,16 +9,16 @@
 import { hash } from 'node:crypto';
 import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import { accessOf } from '../../../machines/portal/portal-user.ts';
+import { accessOf } from '../../../machines/portal/accounts/portal-user.ts';
 import {
   foldedGroupName,
   GROUP_REMOVED,
   GROUP_ROLES,
   type GroupContext,
   userGroupMachine,
-} from '../../../machines/portal/user-group.ts';
+} from '../../../machines/portal/accounts/user-group.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { PORTAL_USER } from '../tenants/users.ts';
+import { PORTAL_USER } from '../accounts/users.ts';
 
 export const GROUP_VIEW = 'user-groups';
 const UNSETTLED_VIEW = 'unsettled-groups';

@@ -4,23 +4,23 @@
  *
  * Source: RFC 7643, RFC 7644; docs/decisions/0278-provisioning.md.
  */
-import { type ActorView, accepted, type Refused } from '@sealwright/runtime';
+import { type ActorView, accepted, type Refused, type Row } from '@sealwright/runtime';
 import type { UserProfile } from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   belongsOnlyTo,
   MAX_MEMBERSHIPS,
   type Membership,
   NO_ACCESS,
   type UserContext,
-} from '../../../machines/portal/portal-user.ts';
-import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/user-group.ts';
+} from '../../../machines/portal/accounts/portal-user.ts';
+import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/accounts/user-group.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { countOf, rowPieces } from '../../shared/tables/row-pages.ts';
-import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
-import { addressKey } from '../shared/mail-address.ts';
-import { recordRemoval } from '../tenants/session-log.ts';
+import { pageOf } from '../../shared/lists/list.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
+import { countOf, rowPieces } from '../../shared/lists/stored-rows.ts';
+import { recordRemoval } from '../accounts/session-log.ts';
 import {
   checkedProfile,
   emailName,
@@ -29,7 +29,8 @@ import {
   memberCounter,
   PORTAL_USER,
   userNameName,
-} from '../tenants/users.ts';
+} from '../accounts/users.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import { patched, readResource } from './change.ts';
 import { equalities, type Filter, matches, parseFilter } from './filter.ts';
 import { GROUP_VIEW, groupCounter, groupName, settleGroup, USER_GROUP } from './groups.ts';
@@ -322,14 +323,17 @@ export class Provisioning {
     const { store } = this.runtime;
     const counterOf = type === USER ? memberCounter : groupCounter;
     const total = await countOf(store, counterOf(organization));
-    if (count === 0 || skip >= total) return { resources: [], total };
+    if (count === 0) return { resources: [], total };
     const { kind } = type === USER ? PORTAL_USER : USER_GROUP;
-    const list = { view: viewOf(type), kind, prefix: [organization], total };
-    const part = { ...list, newestFirst: false, offset: skip, limit: count };
-    const rows = await rowsAt(store, part, this.indexes);
-    const found = await Promise.all(
-      rows.map(({ key }) => this.#find(organization, type, String(key.at(-1)))),
-    );
+    const list = {
+      kind,
+      ranges: [{ view: viewOf(type), prefix: [organization] }],
+      total,
+      itemOf: ({ key }: Row) => String(key.at(-1)),
+    };
+    const part = { newestFirst: false, offset: skip, limit: count };
+    const { items } = await pageOf(store, list, part, this.indexes);
+    const found = await Promise.all(items.map((id) => this.#find(organization, type, id)));
     return { resources: found.filter((one) => one !== undefined), total };
   }
 
@@ -387,7 +391,7 @@ export class Provisioning {
 
   async *#all(organization: OrganizationId, type: ResourceType): AsyncGenerator<ScimResource> {
     const range = { view: viewOf(type), prefix: [organization] };
-    for await (const rows of rowPieces(this.runtime.store, range, BATCH_SIZE))
+    for await (const rows of rowPieces(this.runtime.store, range, { most: BATCH_SIZE }))
       for (const { key } of rows) {
         const found = await this.#find(organization, type, String(key.at(-1)));
         if (found !== undefined) yield found;

@@ -11,13 +11,15 @@ import {
   type Row,
   type View,
 } from '@sealwright/runtime';
-import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
+import type { RecordQuery } from '../../../contracts/portal/saved-requests/records.ts';
 import { type Millis, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { containing, countOf, pageByPosition, pageOfRows } from '../../shared/tables/row-pages.ts';
+import { pageOf } from '../../shared/lists/list.ts';
+import { countOf } from '../../shared/lists/stored-rows.ts';
+import { containing } from '../../shared/tables/texts.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import { derivedId } from './effect-ids.ts';
 import { assertMayChange, reachesFolder } from './folder-access.ts';
@@ -80,24 +82,21 @@ export class Records<Kind extends Actor> {
   ): Promise<Page<Row>> {
     const { organization } = tenant;
     const view = this.kind.list?.view ?? '';
-    const named = containing(q, ({ value }) => (value as { readonly name: string }).name);
+    const { store } = this.runtime;
+    const named = containing(q, ({ value }: Row) => (value as { readonly name: string }).name);
     const isRestricted = this.kind.folderOf !== undefined && tenant.rights !== undefined;
     const known = ({ value }: Row) =>
       isKnown(tenant, (value as { readonly folderId?: string }).folderId ?? null);
     const filters = [named, matches, isRestricted ? known : undefined].filter((one) => one !== undefined);
-    const range = {
-      view,
-      prefix: [organization.id],
-      newestFirst: order === 'Desc',
-      limit,
-      matches: filters.length === 0 ? undefined : (row: Row) => filters.every((fits) => fits(row)),
-      counter: `${view}/${organization.id}`,
+    const isWhole = filters.length === 0;
+    const list = {
+      kind: this.kind.actor.kind,
+      ranges: [{ view, prefix: [organization.id] }],
+      fits: isWhole ? undefined : (row: Row) => filters.every((fits) => fits(row)),
+      total: isWhole ? await countOf(store, `${view}/${organization.id}`) : undefined,
+      itemOf: (row: Row) => row,
     };
-    const { rows, ...rest } =
-      position === undefined
-        ? await pageOfRows(this.runtime.store, { ...range, offset })
-        : await pageByPosition(this.runtime.store, { ...range, position });
-    return { ...rest, items: rows };
+    return pageOf(store, list, { newestFirst: order === 'Desc', limit, offset: offset * limit, position });
   }
 
   /**

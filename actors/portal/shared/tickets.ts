@@ -9,9 +9,9 @@
  */
 
 import type { Millis } from '../../../machines/ids.ts';
+import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import { EDITOR_LINK_LIFETIME } from '../../../machines/portal/editor-session.ts';
-import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/user/sessions.ts';
-import { readSignedToken, signToken } from '../../shared/token.ts';
+import { readSignedToken, signToken } from '../../shared/secrets/token.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
 const KINDS = {

@@ -16,10 +16,13 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
-  MadeSignature,
+  EarlySignature,
   Reservation,
-} from '../../../machines/portal/document/document-context.ts';
-import { applySignature, type SignatureToApply } from '../../../machines/portal/document/document-effects.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import {
+  applySignature,
+  type SignatureToApply,
+} from '../../../machines/portal/documents/document-effects.ts';
 import type {
   BlobRef,
   CompletedAction,
@@ -30,15 +33,15 @@ import type {
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
 import type { PoolReply, PoolTask } from '../../pool/tasks.ts';
-import type { CertificateChecks } from '../../shared/certificate-checks.ts';
+import type { CertificateChecks } from '../../shared/signing/certificate-checks.ts';
 import type { Blobs } from '../uploads/blobs.ts';
-import '../../shared/document-faults.ts';
+import '../../shared/failures/document-fault-points.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { markTexts } from '../../shared/rendition/rendition-texts.ts';
+import type { LanguageOf } from '../accounts/languages.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { DOCUMENT, documentAddress } from '../document-records/document-index.ts';
 import { participantOf } from '../document-records/document-reader.ts';
-import type { LanguageOf } from '../tenants/languages.ts';
 import { signatureContent, signaturesToRebuild } from './signature-content.ts';
 
 export interface ApplySignatureDependencies {
@@ -102,7 +105,7 @@ export async function signatureBeforehand(
   effect: SignatureToApply,
   document: DocumentId,
   dependencies: ApplySignatureDependencies,
-): Promise<MadeSignature['result'] | undefined> {
+): Promise<EarlySignature['result'] | undefined> {
   try {
     const attempt = { actor: documentAddress(document), signal: NEVER_STOPPED };
     const message = await put(effect, attempt, dependencies, true);

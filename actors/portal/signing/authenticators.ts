@@ -6,19 +6,19 @@
  */
 import { defineActor } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
+import { withApp, withPasskey } from '../../../machines/portal/accounts/second-factor.ts';
 import { type AuthenticatorContext, authenticatorMachine } from '../../../machines/portal/authenticator.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
-import { withApp, withPasskey } from '../../../machines/portal/user/second-factor.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { SecretBox } from '../../shared/secret-box.ts';
+import type { SecretBox } from '../../shared/secrets/secret-box.ts';
+import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from '../accounts/passkeys.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
 import type { AppEnrolment } from '../api/signing.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { appContent, TOTP_SECRET_BYTES, verifyTotp } from '../shared/totp.ts';
-import type { PasskeyCeremonies, PasskeyCreation, PasskeyRequest } from '../tenants/passkeys.ts';
 
 export const AUTHENTICATOR = defineActor('authenticator', {
   machine: authenticatorMachine,

@@ -1,7 +1,7 @@
 /** Final verification of a document whose flow is complete, with its time-stamp where requested. */
 
 import { describeFailure, type EffectAttempt } from '@sealwright/runtime';
-import { type Conclusion, conclude } from '../../../machines/portal/document/document-effects.ts';
+import { type Conclusion, conclude } from '../../../machines/portal/documents/document-effects.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { type ApplySignatureDependencies, failureForDocument } from './apply-signature.ts';
 

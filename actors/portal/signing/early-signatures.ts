@@ -5,13 +5,13 @@
  */
 
 import type { Millis } from '../../../machines/ids.ts';
-import type { DocumentContext, MadeSignature } from '../../../machines/portal/document/document-context.ts';
-import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
-import type { SignatureToApply } from '../../../machines/portal/document/document-effects.ts';
-import { complete } from '../../../machines/portal/document/document-reservations.ts';
-import { sign } from '../../../machines/portal/document/participant-actions.ts';
+import type { DocumentContext, EarlySignature } from '../../../machines/portal/documents/document-context.ts';
+import type { DocumentMessageOf } from '../../../machines/portal/documents/document-decision.ts';
+import type { SignatureToApply } from '../../../machines/portal/documents/document-effects.ts';
+import { complete } from '../../../machines/portal/documents/document-reservations.ts';
+import { sign } from '../../../machines/portal/documents/participant-actions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import { sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
 import { type ApplySignatureDependencies, signatureBeforehand } from './apply-signature.ts';
@@ -120,7 +120,7 @@ export class EarlySignatures {
   async #made(
     effect: SignatureToApply,
     id: DocumentContext['id'],
-  ): Promise<MadeSignature['result'] | undefined> {
+  ): Promise<EarlySignature['result'] | undefined> {
     let stop = () => {};
     const late = new Promise<undefined>((resolve) => {
       stop = this.runtime.clock.after(SIGNING_TIMEOUT_MS, () => resolve(undefined));

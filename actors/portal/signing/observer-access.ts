@@ -7,14 +7,14 @@
 
 import type { Calls } from '@sealwright/runtime';
 import { documentStatusesIn } from '../../../contracts/portal/words.ts';
-import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
-import type { SigningLinks } from '../mail/signing-links.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
 import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
 
 interface Observed extends ReadDocument {
@@ -53,7 +53,7 @@ export async function observerPage(
 ): Promise<SigningPageView> {
   const observed = await observedOf(directory, links, key, text);
   if (observed === undefined) return { state: 'unknown', embedOrigins: [] };
-  const { context, expired } = observed;
+  const { context, expired, user } = observed;
   const state = PAGE_STATES[observed.state];
   const document = pageDocument(observed);
   const about = {
@@ -61,6 +61,7 @@ export async function observerPage(
     embedOrigins: await tenants.embedOrigins(context.organization.id),
     replyTo: await tenants.replyTo(context.organization.id),
     contact: document.senderName ?? document.organizationName,
+    ...(user.language && { language: user.language }),
   };
   if (state === 'deleted') return { state, ...about };
   if (expired) return { state: 'ticket-expired', ...about, document };

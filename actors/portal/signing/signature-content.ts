@@ -7,7 +7,7 @@ import type { Language } from '../../../contracts/portal/words.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
-} from '../../../machines/portal/document/document-context.ts';
+} from '../../../machines/portal/documents/document-context.ts';
 import type { CompletedAction, Mark } from '../../../machines/portal/portal-types.ts';
 import type { SignatureContent } from '../../pool/portal-tasks.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';

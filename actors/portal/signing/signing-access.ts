@@ -11,8 +11,8 @@ import type {
   DocumentContext,
   DocumentState,
   Turn,
-} from '../../../machines/portal/document/document-context.ts';
-import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
   Evidence,
@@ -31,7 +31,7 @@ import {
 } from '../document-records/document-reader.ts';
 import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
-import type { SigningLinks } from '../mail/signing-links.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
 import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';
 
 /** Authorization of a call and its source. */

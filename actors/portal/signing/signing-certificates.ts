@@ -14,13 +14,14 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import type {
   AuthenticatingApplication,
   Reservation,
-} from '../../../machines/portal/document/document-context.ts';
-import { isSigning } from '../../../machines/portal/document/document-flow.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import { isSigning } from '../../../machines/portal/documents/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts';
-import type { StepWaits } from '../../shared/step-waits.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
+import type { LanguageOf } from '../accounts/languages.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import { refusalOf, sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
 import { DOCUMENT, type DocumentActor, foldedKey } from '../document-records/document-index.ts';
@@ -28,7 +29,6 @@ import type { DocumentDirectory, ReadDocument } from '../document-records/docume
 import { namedTurn } from '../document-records/signing-turns.ts';
 import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
-import type { LanguageOf } from '../tenants/languages.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { certificateTexts } from './apply-signature.ts';
@@ -42,7 +42,7 @@ import {
   NATIONAL,
   type SigningCall,
 } from './signing-access.ts';
-import { marksOf, valuesOf } from './signing-fields.ts';
+import { marksOf, type PageCounts, valuesOf } from './signing-fields.ts';
 import {
   type BegunReservation,
   GOOD,
@@ -79,6 +79,7 @@ export class CertificateSigning {
       readonly allowUnproven: boolean;
       readonly languageOf: LanguageOf;
       readonly early: EarlySignatures;
+      readonly files: PageCounts;
     },
   ) {}
 
@@ -107,7 +108,8 @@ export class CertificateSigning {
       uploads: this.needs.uploads,
       blobs: this.needs.blobs,
     });
-    const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
+    const marks = await marksOf(call, { positions }, this.needs.files);
+    const document = await this.#reserve(call, id, { marks, ...filledIn });
     return this.#started(document, call, id, { der: certificate.toString('base64') });
   }
 

@@ -15,8 +15,8 @@ import {
   type PhoneChannel,
 } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { recipientOf, summaryOf } from '../../../machines/portal/documents/document-notifications.ts';
 import {
   flowActionMachine,
   isCodeGood,
@@ -32,8 +32,8 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { documentOfConfirmation } from '../document-records/document-index.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
-import type { CodeLookup } from '../mail/mail-rendering.ts';
-import { ALL_PHONES, messagesSince } from '../mail/mails.ts';
+import type { CodeLookup } from '../mails/mail-rendering.ts';
+import { ALL_PHONES, messagesSince } from '../mails/mails.ts';
 import { type Authenticators, appOwner, type PasskeyOptions } from './authenticators.ts';
 import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from './signing-access.ts';
 
@@ -82,7 +82,7 @@ export class SigningCodes {
     assertTurn(call);
     const { context, turn, user } = call;
     const mail = { about: 'code', document: summaryOf(context), ...turn } as const;
-    const to = { name: user.name, email: user.email ?? '' };
+    const to = recipientOf({ ...user, email: user.email ?? '' });
     if (channel === 'Email') {
       if (user.email === null)
         throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');

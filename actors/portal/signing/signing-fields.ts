@@ -7,32 +7,36 @@ import { open } from 'node:fs/promises';
 import { formatOfHeader } from '@sealwright/signatures';
 import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type { ElectronicSigning, FieldUpload } from '../../../contracts/portal/signing/signing.ts';
-import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
+import { withoutOrigin } from '../../../machines/portal/documents/tagged-content.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type {
-  Attachment,
-  FileEntry,
-  FilledValue,
-  FlowAction,
-  Mark,
-} from '../../../machines/portal/portal-types.ts';
+import type { Attachment, FileEntry, FilledValue, Mark } from '../../../machines/portal/portal-types.ts';
 import type { UploadParticipant } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { FIELD_FILE_HEADER_BYTES } from '../api/signing.ts';
+import type { DocumentFiles } from '../documents/document-files.ts';
 import { planMarks } from '../documents/mark-plans.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { SigningCall } from './signing-access.ts';
 
-/** The position chosen by the participant, else that of the action. */
-export function marksOf(
-  { action }: { readonly action: Pick<FlowAction, 'marks'> },
-  positions: readonly NewMark[],
-  initials: readonly NewMark[] = [],
-): readonly Mark[] {
-  const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
+/** Counts the pages of documents. */
+export type PageCounts = Pick<DocumentFiles, 'lastPage'>;
+
+/** The position chosen by the participant, else that of the action. Refusals: `InvalidFlowAction` for a page that the document lacks. */
+export async function marksOf(
+  { action, context }: Pick<SigningCall, 'action' | 'context'>,
+  {
+    positions,
+    initials = [],
+  }: { readonly positions: readonly NewMark[]; readonly initials?: readonly NewMark[] },
+  files: PageCounts,
+): Promise<readonly Mark[]> {
+  const highest = [...positions, ...initials].reduce((page, mark) => Math.max(page, mark.pageNumber ?? 0), 0);
+  // Every PDF has a first page.
+  const lastPage = highest > 1 ? await files.lastPage(context.organization.id, context, highest) : null;
+  const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage }];
   const withoutUploadId = (marks: readonly NewMark[]) => marks.map(({ uploadId: _, ...mark }) => mark);
   const given = planMarks(withoutUploadId(positions), everywhere);
   const initialed = planMarks(

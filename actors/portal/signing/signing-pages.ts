@@ -1,9 +1,8 @@
 /**
  * The pages of participants and observers, and the files that they read there. Source: docs/portal-values.md §9.
  */
-import type { DownloadType } from '../../../contracts/portal/words.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { actionMail } from '../../../machines/portal/documents/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { documentType, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -18,14 +17,15 @@ import {
   type ReadDocument,
 } from '../document-records/document-reader.ts';
 import { isAskedByMail, namedTurn, pageState, pendingTurn } from '../document-records/signing-turns.ts';
-import { createMail } from '../mail/mails.ts';
-import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';
+import { createMail } from '../mails/mails.ts';
+import type { SigningLinks, SigningTicket } from '../mails/signing-links.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
 import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { type Authenticators, appOwner } from './authenticators.ts';
+import type { FirstPages } from './first-pages.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageAction, pageDocument, pageParticipants } from './page-views.ts';
 import { signingCall } from './signing-access.ts';
@@ -77,8 +77,11 @@ async function mailLink(
     await createMail(actors, id, { organizationId: context.organization.id, content, at: now });
 }
 
+/** States in which the page begins with the document. */
+const READING: ReadonlySet<SigningPageView['state']> = new Set(['ready', 'observing']);
+
 /** Files that a participant may download after a signature. */
-type ParticipantDownload = Extract<DownloadType, 'Signatures' | 'SignaturesManifest'>;
+type ParticipantDownload = 'Signatures' | 'SignaturesManifest';
 
 export class SigningPages {
   constructor(
@@ -90,11 +93,44 @@ export class SigningPages {
       readonly tenants: Pick<Tenants, 'embedOrigins' | 'replyTo'>;
       readonly contents: Pick<Renditions, 'fileOf'>;
       readonly authenticators: Authenticators;
+      readonly firstPages: FirstPages;
     },
   ) {}
 
-  /** Of a participant or an observer. Read-only for all callers. */
-  async page(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {
+  /** Of a participant or an observer. Read-only for all callers. @param asked for the first page only where it is shown first */
+  async page(
+    key: string,
+    text: string,
+    origin: RequestOrigin,
+    asked: { readonly firstPage: boolean } = { firstPage: false },
+  ): Promise<SigningPageView> {
+    const view = await this.#viewOf(key, text, origin);
+    if (!asked.firstPage) return view;
+    const { document: shown, state, isLinkOver } = view;
+    if (shown?.mimeType !== 'application/pdf' || !READING.has(state) || isLinkOver === true) return view;
+    const found = await this.needs.directory.byId(shown.id);
+    const first = found && (await this.#firstPage(found.context));
+    if (first === undefined) return view;
+    const { width, height, picture } = first;
+    // A picture of the page has what is covered before the signature.
+    const hasPicture = picture !== undefined && (shown.covers ?? []).length === 0;
+    return { ...view, document: { ...shown, firstPage: { width, height, hasPicture } } };
+  }
+
+  /** The first page as an SVG in Brotli. Refusals: those of `pageContent`; `NotFound` without one. */
+  async pagePicture(key: string, ticket: string): Promise<Uint8Array> {
+    const { context } = await this.#readable(key, ticket);
+    const isPdf = documentType(context) === 'application/pdf';
+    const first = isPdf ? await this.#firstPage(context) : undefined;
+    if (first?.picture === undefined) throw new PortalRefusal('NotFound', 'The document has no picture.');
+    return first.picture;
+  }
+
+  #firstPage({ id, current, organization }: DocumentContext): ReturnType<FirstPages['of']> {
+    return this.needs.firstPages.of(current, { documentId: id, organization: organization.id });
+  }
+
+  async #viewOf(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {
     const { links, directory, tenants, runtime } = this.needs;
     if (links.parseObserver(text) !== undefined)
       return observerPage(this.needs.runtime.actors, this.needs.directory, {
@@ -105,16 +141,17 @@ export class SigningPages {
       });
     const ticket = links.parse(text);
     const document = ticket && (await directory.byId(ticket.documentId));
-    if (!ticket || !document || document.context.key !== foldedKey(key))
-      return { state: 'unknown', embedOrigins: [] };
+    if (!ticket || !document || document.context.key !== foldedKey(key)) return this.#incompleteLink(key);
     const { context } = document;
     const embedOrigins = await tenants.embedOrigins(context.organization.id);
     const state = pageState(document, ticket);
+    const named = namedTurn(context, ticket);
     const shown = pageDocument(document);
     const about = {
       ...(await lookOf(runtime.actors, context.organization)),
       replyTo: await tenants.replyTo(context.organization.id),
       contact: shown.senderName ?? shown.organizationName,
+      ...(named?.user.language && { language: named.user.language }),
     };
     // The person of the link is not in the flow any more, and learns no later name of the document.
     if (state === 'unknown') {
@@ -122,7 +159,6 @@ export class SigningPages {
       return { state: isInFlow ? 'replaced' : 'removed', embedOrigins, ...about };
     }
     // Reports a completed action before an expired ticket.
-    const named = namedTurn(context, ticket);
     if (ticket.expired && (state === 'ready' || state === 'waiting-for-turn')) {
       const canRequestLink = state === 'ready' && named !== undefined && isMailed(ticket, named);
       return { state: 'ticket-expired', canRequestLink, embedOrigins, ...about, document: shown };
@@ -153,6 +189,18 @@ export class SigningPages {
           }),
         }),
     };
+  }
+
+  /** Names whom to ask: the organization of the document, as everybody with its key is told. */
+  async #incompleteLink(key: string): Promise<SigningPageView> {
+    const nothing = { state: 'unknown', embedOrigins: [] } as const;
+    const { directory, runtime, tenants } = this.needs;
+    const found = await documentByKey(directory, undefined, key).catch(() => undefined);
+    if (found === undefined) return nothing;
+    const { organization } = found.context;
+    const { branding } = await lookOf(runtime.actors, organization);
+    const replyTo = await tenants.replyTo(organization.id);
+    return { ...nothing, branding, replyTo, contact: organization.name };
   }
 
   async #action(

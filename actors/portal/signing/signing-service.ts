@@ -12,8 +12,8 @@ import type {
   StartedSignature,
 } from '../../../contracts/portal/signing/signing.ts';
 import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
-import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { isSigning, requestedUsers } from '../../../machines/portal/documents/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -28,7 +28,7 @@ import {
   wrongStatus,
 } from '../document-records/document-changes.ts';
 import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
-import type { SigningLinks } from '../mail/signing-links.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { BlobSink } from '../uploads/blob-sink.ts';
 import type { Blobs } from '../uploads/blobs.ts';
@@ -46,7 +46,7 @@ import {
 } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
-import { marksOf, valuesOf } from './signing-fields.ts';
+import { marksOf, type PageCounts, valuesOf } from './signing-fields.ts';
 
 /** Pictures of signatures; ours. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
@@ -72,6 +72,7 @@ export class Signing {
       readonly uploads: Pick<Uploads, 'findUpload'>;
       readonly certificates: CertificateSigning;
       readonly fieldUploads: FieldUploads;
+      readonly files: PageCounts;
     },
   ) {}
 
@@ -150,7 +151,8 @@ export class Signing {
     assertTurn(call);
     assertRead(call.context, signing.reading);
     const image = await this.#image(call, signing);
-    const marks = marksOf(call, signing.positions, signing.initialsPositions);
+    const { positions, initialsPositions: initials } = signing;
+    const marks = await marksOf(call, { positions, initials }, this.needs.files);
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');

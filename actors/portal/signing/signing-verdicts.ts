@@ -7,8 +7,8 @@
 import type { StartedSignature } from '../../../contracts/portal/signing/signing.ts';
 import type { ValidationItem, ValidationResults } from '../../../contracts/portal/signing/validation.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Reservation } from '../../../machines/portal/document/document-context.ts';
-import { isOvertaken } from '../../../machines/portal/document/document-reservations.ts';
+import type { Reservation } from '../../../machines/portal/documents/document-context.ts';
+import { isOvertaken } from '../../../machines/portal/documents/document-reservations.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.ts';
 import type { CertificateRequirements, CertificateVerdict } from '../../pool/portal-tasks.ts';

@@ -2,14 +2,14 @@
 import type { ActorStore } from '@sealwright/runtime';
 import { MAX_DOCUMENTS } from '../../../contracts/portal/new-documents.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
-import { usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
+import { usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import { pendingOf } from '../document-records/document-list.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import { isAskedByMail, pageState } from '../document-records/signing-turns.ts';
-import type { SigningLinks, SigningTicket } from '../mail/signing-links.ts';
+import type { SigningLinks, SigningTicket } from '../mails/signing-links.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
 type VisitDocument = NonNullable<SigningPageView['visit']>[number];

@@ -22,7 +22,7 @@ import type { BlobSink } from './blob-sink.ts';
 import type { Blobs, StoredBlob } from './blobs.ts';
 import type { Segments } from './segments.ts';
 import './upload-faults.ts';
-import { countOf } from '../../shared/tables/row-pages.ts';
+import { countOf } from '../../shared/lists/stored-rows.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
 
 /** Maximum number of open segmented uploads per organization. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Retryable } from '@sealwright/runtime';
 import type { UploadId } from '../../../machines/ids.ts';
 import type { SegmentRange } from '../../../machines/portal/segmented-upload.ts';
-import type { DiskSync } from '../../shared/disk-sync.ts';
+import type { DiskSync } from '../../shared/files/disk-sync.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import { type BlobSink, unavailable } from './blob-sink.ts';
 

@@ -9,7 +9,7 @@
 
 import { type ActorStore, type ActorView, accepted, defineActor, type Json } from '@sealwright/runtime';
 import type { Value } from '../../../contracts/operation.ts';
-import type { upload } from '../../../contracts/portal/files/uploads.ts';
+import type { upload } from '../../../contracts/portal/uploads.ts';
 import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { isPdfFile, mediaTypeOf } from '../../../machines/portal/portal-types.ts';
@@ -20,8 +20,8 @@ import {
   uploadMachine,
 } from '../../../machines/portal/upload.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { type GivenFile, isPdfContent } from '../../shared/files/pdf-content.ts';
-import { GrowingIds } from '../../shared/growing-ids.ts';
+import { type DeclaredFile, isPdfContent } from '../../shared/files/pdf-content.ts';
+import { GrowingIds } from '../../shared/ids/growing-ids.ts';
 import type { Tenant } from '../api/callers.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { Tickets } from '../shared/tickets.ts';
@@ -136,7 +136,11 @@ export class Uploads {
    * The upload is durable when this resolves. Refusals: `BadRequest` for a file without bytes, `PayloadTooLarge`. The sink is
    * used up in any case.
    */
-  async accept({ organization, application }: Tenant, sink: BlobSink, file: GivenFile): Promise<UploadView> {
+  async accept(
+    { organization, application }: Tenant,
+    sink: BlobSink,
+    file: DeclaredFile,
+  ): Promise<UploadView> {
     const { clock, faults } = this.#runtime;
     await this.#check(sink, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
@@ -160,7 +164,7 @@ export class Uploads {
     organizationId: OrganizationId,
     participant: UploadParticipant,
     sink: BlobSink,
-    file: GivenFile & { readonly maxBytes: number },
+    file: DeclaredFile & { readonly maxBytes: number },
   ): Promise<UploadView> {
     const { clock, faults } = this.#runtime;
     await this.#check(sink, file.maxBytes);
@@ -217,7 +221,7 @@ export class Uploads {
     ticket: string,
     range: ContentRange,
     sink: BlobSink,
-    file: GivenFile,
+    file: DeclaredFile,
   ): Promise<UploadView | undefined> {
     const whole = await this.needs.segmented.accept(ticket, range, { sink, file, maxBytes: this.maxBytes });
     if (whole === undefined) return undefined;
@@ -294,7 +298,7 @@ export class Uploads {
     return Promise.all(Array.from(ids, (id) => this.findUpload(organization, id)));
   }
 
-  /** Paths with a ticket of the files of a kept request, by upload id. */
+  /** Paths with a ticket of the files of a saved request, by upload id. */
   async locationsOf(uploads: readonly StoredUpload[]): Promise<{ readonly [uploadId: string]: string }> {
     // Uploads are swept after a day; the request keeps their content.
     await this.restoreAll(uploads);

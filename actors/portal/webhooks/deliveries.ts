@@ -7,7 +7,7 @@
 import { type ActorView, defineActor, Fatal, type Row } from '@sealwright/runtime';
 import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
+import type { DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks/webhooks.ts';
 import {
   type Attempt,
   type AttemptedMessage,
@@ -24,8 +24,9 @@ import {
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { finalErrors } from '../../shared/final-errors.ts';
-import { rowsAt, type SparseIndexes } from '../../shared/tables/sparse-index.ts';
+import { finalErrors } from '../../shared/failures/final-errors.ts';
+import { pageOf } from '../../shared/lists/list.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import {
   attemptWebhook,
   notAttempted,
@@ -173,13 +174,16 @@ export class Deliveries {
   async deliveries({ organization }: Tenant, query: DeliveryQuery): Promise<Page<DeliveryView>> {
     const { store } = this.runtime;
     const totalCount = await this.#count(organization.id, query);
-    const offset = query.offset * query.limit;
-    if (offset >= totalCount) return { items: [], totalCount };
     const prefix = [organization.id, query.webhookId ?? ANY, query.status ?? ANY];
-    const list = { view: 'deliveries', kind: WEBHOOK_DELIVERY_QUEUE.kind, prefix, total: totalCount };
-    const part = { ...list, newestFirst: true, offset, limit: query.limit };
-    const rows = await rowsAt(store, part, this.indexes);
-    const found = await Promise.all(rows.map(({ key }) => this.#find(organization.id, String(key[4]))));
+    const list = {
+      kind: WEBHOOK_DELIVERY_QUEUE.kind,
+      ranges: [{ view: 'deliveries', prefix }],
+      total: totalCount,
+      itemOf: ({ key }: Row) => String(key[4]),
+    };
+    const part = { newestFirst: true, offset: query.offset * query.limit, limit: query.limit };
+    const { items } = await pageOf(store, list, part, this.indexes);
+    const found = await Promise.all(items.map((id) => this.#find(organization.id, id)));
     return { items: found.flatMap((one) => (one === undefined ? [] : [view(one)])), totalCount };
   }
 

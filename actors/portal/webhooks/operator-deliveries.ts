@@ -5,11 +5,11 @@
 import type { ActorStore } from '@sealwright/runtime';
 import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import type { DeliveryView } from '../../../contracts/portal/webhooks.ts';
+import type { DeliveryView } from '../../../contracts/portal/webhooks/webhooks.ts';
 import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Administration } from '../accounts/administration.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { Administration } from '../tenants/administration.ts';
 import type { Deliveries, DeliveryQuery } from './deliveries.ts';
 
 const MAX_ORGANIZATIONS = 200;

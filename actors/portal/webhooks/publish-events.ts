@@ -7,7 +7,7 @@ import { type EffectKey, jsonType, Retryable } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { NewDelivery } from '../../../machines/delivery-queue.ts';
 import type { Millis, WebhookId } from '../../../machines/ids.ts';
-import { announce } from '../../../machines/portal/document/document-effects.ts';
+import { announce } from '../../../machines/portal/documents/document-effects.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
 import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';

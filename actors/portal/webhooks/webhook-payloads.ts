@@ -2,8 +2,8 @@
  * The body of a webhook call, made once when the event is announced. Source: docs/portal-values.md §19; timestamps as §1, row 9.
  */
 import { encoderOf } from '../../../contracts/encoder.ts';
-import { PORTAL_WEBHOOKS } from '../../../contracts/portal/webhook-events.ts';
-import { isoDay } from '../../../contracts/times.ts';
+import { PORTAL_WEBHOOKS } from '../../../contracts/portal/webhooks/webhook-events.ts';
+import { isoDayEndingAt } from '../../../contracts/times.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentEvent, DocumentSummary } from '../../../machines/portal/portal-types.ts';
 
@@ -40,7 +40,7 @@ export async function payloadOf(event: DocumentEvent, places: PayloadLookups): P
     ...listed[0],
     documents: listed,
     action: event.action ?? 'DeletedByUserOrApplication',
-    expirationDateWithoutTime: isoDay(event.expirationDate ?? null),
+    expirationDateWithoutTime: isoDayEndingAt(event.expirationDate ?? null),
     signature: turn,
     approval: turn,
     refusal: turn,

@@ -14,13 +14,14 @@ import {
   OPTIONAL_EVENT_TYPES,
   type WebhookInput,
   type WebhookView,
-} from '../../../contracts/portal/webhooks.ts';
+} from '../../../contracts/portal/webhooks/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { badField, checkTogether, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { SecretBox } from '../../shared/secret-box.ts';
-import { parseWebhookSecret, type WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
+import type { SecretBox } from '../../shared/secrets/secret-box.ts';
+import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
+import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 
 /** Longest URL of a webhook, characters. */

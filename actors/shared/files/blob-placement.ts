@@ -4,8 +4,8 @@
  */
 import { renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { DiskSync } from '../disk-sync.ts';
 import { errno, statIfPresent } from './directories.ts';
+import type { DiskSync } from './disk-sync.ts';
 
 /**
  * Modification time of every blob. It never changes, because a reader that signs a file takes a changed modification time

@@ -3,9 +3,9 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { encryptFile } from '@sealwright/signatures';
 import type { FileDigest } from '../../../machines/batch/job-context.ts';
-import { ENVELOPE_EXTENSION } from '../file-names.ts';
 import { fileDigest } from './digest.ts';
 import { statIfPresent } from './directories.ts';
+import { ENVELOPE_EXTENSION } from './output-names.ts';
 
 /** Path of a job's encrypted output; named after the job, so that clients cannot choose it. */
 export function envelopePath(folder: string): string {

@@ -2,7 +2,7 @@
 import { formatOfHeader, HEADER_BYTES } from '@sealwright/signatures';
 
 /** Name and media type of a file, as its sender gave them. */
-export interface GivenFile {
+export interface DeclaredFile {
   readonly name: string;
   readonly contentType: string;
 }
@@ -20,7 +20,7 @@ const ON_A_LINE = /(?:^|[^ -~])%PDF-\d\.\d\s/;
  * line of its own: a text about PDFs is none. ZIP, CMS and XML are recognized first, also where they hold a PDF.
  * @param head first bytes of the file; `HEADER_BYTES` of them count
  */
-export function isPdfContent(head: Buffer, { name, contentType }: GivenFile): boolean {
+export function isPdfContent(head: Buffer, { name, contentType }: DeclaredFile): boolean {
   const looked = head.subarray(0, HEADER_BYTES);
   if (formatOfHeader(looked) !== 'Pades') return false;
   const text = looked.toString('latin1');

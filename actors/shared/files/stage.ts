@@ -18,10 +18,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { shortFileName } from '../file-names.ts';
-import { uploadName } from '../storage-layout.ts';
 import { fileDigest } from './digest.ts';
 import { errno, inFolder, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
+import { shortFileName } from './output-names.ts';
+import { uploadName } from './storage-layout.ts';
 
 /** The path no longer refers to a regular file. */
 class NotAFile extends Error {

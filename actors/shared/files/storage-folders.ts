@@ -1,8 +1,8 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
 import { relative, sep } from 'node:path';
 import { Fatal } from '@sealwright/runtime/core';
-import type { StorageLayout } from '../storage-layout.ts';
 import { makeDirectories } from './directories.ts';
+import type { StorageLayout } from './storage-layout.ts';
 
 /** For the service and its group. */
 const SHARED = 0o750;

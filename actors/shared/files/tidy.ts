@@ -17,10 +17,10 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { StagedInput } from '../../../machines/batch/job-context.ts';
-import { cutToBytes, NAME_LIMIT } from '../file-names.ts';
 import { copyWhole } from './copy.ts';
 import { fileDigest } from './digest.ts';
 import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
+import { cutToBytes, NAME_LIMIT } from './output-names.ts';
 import { dropHiddenCopy, isPublished } from './publish.ts';
 
 /** Neither file, folder nor link: cannot be copied. */

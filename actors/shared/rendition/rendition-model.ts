@@ -6,7 +6,7 @@
 import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { DownloadType, Language, MarkType } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 
 /** Versions that are drawn; the others are files as they are. */

@@ -6,10 +6,10 @@
  */
 import type { StoreNodes } from '@sealwright/runtime';
 import { Codes } from './codes.ts';
-import { KeptFile, writeKeptFile } from './kept-file.ts';
 import type { Packed } from './packed.ts';
 import { type OrderPage, RowBlocks, type RowScan, type RowTest, type RowText } from './row-blocks.ts';
 import { type RecordMarks, SharedRecords } from './shared-records.ts';
+import { SnapshotFile, writeSnapshotFile } from './snapshot-file.ts';
 import { inBytes, type SearchInBytes } from './text-block.ts';
 import { isNowhere, RECORD, type TextSearch } from './texts.ts';
 
@@ -19,7 +19,9 @@ export type Condition =
   | { readonly codes: number; readonly passes: (text: string | null) => boolean }
   | ({ readonly texts: number } & TextSearch)
   /** All but these order numbers. */
-  | { readonly without: ReadonlySet<number> };
+  | { readonly without: ReadonlySet<number> }
+  /** All but these texts. */
+  | { readonly texts: number; readonly others: ReadonlySet<string> };
 
 export interface TableScan extends Omit<RowScan, 'groups'> {
   /** A record passes one condition of each group. */
@@ -27,7 +29,7 @@ export interface TableScan extends Omit<RowScan, 'groups'> {
 }
 
 export interface TableShape<Facts> {
-  /** Of kept files; changes with what the columns hold. @default tables are not kept */
+  /** Of snapshot files; changes with what the columns hold. @default tables have no snapshots */
   readonly format?: string;
   /** Number of columns of codes and of texts. */
   readonly codes: number;
@@ -37,6 +39,8 @@ export interface TableShape<Facts> {
   readonly recurring?: { readonly [column: number]: number };
   /** Of text columns; empty = none. */
   readonly textsOf: (facts: Facts) => readonly string[];
+  /** Column of texts by which records of one order number are sorted and told apart. @default each has its own number */
+  readonly ids?: number;
 }
 
 /** Content of a restored table, to find what it lacks. */
@@ -56,10 +60,10 @@ type Records<Facts> = AsyncIterable<readonly (readonly [order: number, facts: Fa
 export interface TableSource<Facts> {
   /** All stored records, ascending, those of one turn of the event loop together; with those that are stored meanwhile or without them. */
   readonly read: () => Records<Facts>;
-  /** A file of an earlier table, if there may be one. */
-  readonly keptFile?: string | undefined;
+  /** File of an earlier snapshot, if there may be one. */
+  readonly snapshotPath?: string | undefined;
   /**
-   * Records that may have changed since the table of this name was kept; without facts: removed. Undefined where that is
+   * Records that may have changed since the table of this name was saved; without facts: removed. Undefined where that is
    * not known.
    */
   readonly readSince?: (
@@ -68,11 +72,20 @@ export interface TableSource<Facts> {
   ) => Promise<Records<Facts | undefined> | undefined>;
   /** Number of records as of the steps observed so far; undefined: not known. */
   readonly count: () => number | undefined;
+  /** Estimated number of records where `count` knows none. @default 0 */
+  readonly expected?: number;
   /** Estimated memory of a record. */
   readonly bytesEach: number;
   /** True if the table may take so much memory; otherwise nothing is kept. */
   readonly mayTake: (bytes: number) => boolean;
   readonly nodes?: Pick<StoreNodes, 'sync'> | undefined;
+}
+
+interface SeenRecord<Facts> {
+  readonly order: number;
+  /** Undefined = removed. */
+  readonly facts: Facts | undefined;
+  readonly id: string;
 }
 
 /** A table is read anew for unused parts of texts from one for so many records on: reading all of a large one takes long. */
@@ -91,10 +104,10 @@ export class ObservedTable<Facts> {
   #building: Promise<void> | undefined;
   /** Records stored since the memory was checked. */
   #unchecked = 0;
-  /** Records seen while building: newer than the rows. Undefined = removed. */
-  #seen = new Map<number, Facts | undefined>();
-  /** Records that differ from the kept file. */
-  #unkept = Number.POSITIVE_INFINITY;
+  /** Records seen while building: newer than the rows. */
+  #seen = new Map<number | string, SeenRecord<Facts>>();
+  /** Records that differ from the snapshot. */
+  #unsaved = Number.POSITIVE_INFINITY;
 
   constructor(shape: TableShape<Facts>, source: TableSource<Facts>) {
     this.#shape = shape;
@@ -107,22 +120,22 @@ export class ObservedTable<Facts> {
     return this.#table.bytes;
   }
 
-  /** Share of the records that is not in the kept file. */
-  get unkept(): number {
-    return this.#state === 'ready' ? this.#unkept / Math.max(1, this.#table.size) : 0;
+  /** Share of the records that is not in the snapshot. */
+  get unsaved(): number {
+    return this.#state === 'ready' ? this.#unsaved / Math.max(1, this.#table.size) : 0;
   }
 
   /** Writes the table to a file. @param name what it is known by in `readSince` */
-  async keep(path: string, name: string): Promise<boolean> {
+  async save(path: string, name: string): Promise<boolean> {
     const table = this.#table;
     if (this.#state !== 'ready') return false;
-    const before = this.#unkept;
-    this.#unkept = 0;
+    const before = this.#unsaved;
+    this.#unsaved = 0;
     try {
-      await table.keep(path, name);
+      await table.save(path, name);
       return true;
     } catch {
-      this.#unkept += before;
+      this.#unsaved += before;
       return false;
     }
   }
@@ -132,12 +145,13 @@ export class ObservedTable<Facts> {
     return this.#state === 'building' || this.#state === 'ready';
   }
 
-  /** A record as of a committed step; undefined = it was removed. */
-  observe(order: number, facts: Facts | undefined): void {
-    if (this.#state === 'building') this.#seen.set(order, facts);
+  /** A record as of a committed step; undefined = it was removed. @param id where several may have one order number */
+  observe(order: number, facts: Facts | undefined, id = ''): void {
+    if (this.#state === 'building')
+      this.#seen.set(id === '' ? order : `${order}/${id}`, { order, facts, id });
     else if (this.#state === 'ready') {
-      this.#unkept += 1;
-      this.#apply(order, facts);
+      this.#unsaved += 1;
+      this.#apply(order, facts, id);
       if (!this.#table.isWorn) return;
       this.#forget('none');
       this.#begin();
@@ -175,8 +189,8 @@ export class ObservedTable<Facts> {
   }
 
   #begin(): void {
-    const { count, bytesEach, mayTake } = this.#source;
-    if (this.#state === 'none' && mayTake((count() ?? 0) * bytesEach)) this.#building = this.#build();
+    const { count, expected = 0, bytesEach, mayTake } = this.#source;
+    if (this.#state === 'none' && mayTake((count() ?? expected) * bytesEach)) this.#building = this.#build();
   }
 
   /** Never rejects: nobody may wait for it, and where the store fails, reading the rows says so. */
@@ -209,17 +223,17 @@ export class ObservedTable<Facts> {
   /** Every step from now on is applied at once. */
   #end(): void {
     this.#state = 'ready';
-    for (const [order, facts] of this.#seen) this.#apply(order, facts);
+    for (const { order, facts, id } of this.#seen.values()) this.#apply(order, facts, id);
     this.#seen = new Map();
   }
 
-  /** Reads the kept file, and then what has changed. @returns false where all has to be read */
+  /** Reads the snapshot, and then what has changed. @returns false where all has to be read */
   async #restore(isWanted: () => boolean): Promise<boolean> {
-    const { keptFile, readSince, count } = this.#source;
-    if (keptFile === undefined || readSince === undefined) return false;
+    const { snapshotPath, readSince, count } = this.#source;
+    if (snapshotPath === undefined || readSince === undefined) return false;
     const table = new FilterTable<Facts>(this.#shape);
     try {
-      const name = await table.restore(keptFile);
+      const name = await table.restore(snapshotPath);
       const changed = await readSince(name, {
         textOf: (order, column) => table.textOf(order, column),
         orders: (groups, bounds) => table.orders(groups, bounds),
@@ -237,13 +251,12 @@ export class ObservedTable<Facts> {
       await this.#source.nodes?.sync();
       if (!isWanted() || !this.#source.mayTake(table.bytes)) return false;
       // What was seen meanwhile is counted.
-      const all = [...this.#seen];
-      for (const [order, facts] of all)
+      for (const { order, facts } of this.#seen.values())
         if (facts === undefined) table.delete(order);
         else if (!table.set(order, facts)) return false;
       if (table.isWorn || table.size !== (count() ?? table.size)) return false;
       this.#table = table;
-      this.#unkept = read;
+      this.#unsaved = read;
       this.#end();
       return true;
     } catch {
@@ -251,8 +264,8 @@ export class ObservedTable<Facts> {
     }
   }
 
-  #apply(order: number, facts: Facts | undefined): void {
-    if (facts === undefined) this.#table.delete(order);
+  #apply(order: number, facts: Facts | undefined, id = ''): void {
+    if (facts === undefined) this.#table.delete(order, id);
     else if (!this.#table.set(order, facts) || !this.#hasRoom()) this.#forget('too-many');
   }
 
@@ -267,7 +280,7 @@ export class ObservedTable<Facts> {
   #forget(state: 'none' | 'too-many'): void {
     this.#table = new FilterTable(this.#shape);
     this.#seen = new Map();
-    this.#unkept = Number.POSITIVE_INFINITY;
+    this.#unsaved = Number.POSITIVE_INFINITY;
     this.#state = state;
   }
 }
@@ -275,7 +288,7 @@ export class ObservedTable<Facts> {
 /** Bytes of a block, and the lengths of its arrays. */
 type BlockSizes = readonly (readonly [bytes: number, lengths: readonly number[]])[];
 
-interface KeptTable {
+interface SnapshotContent {
   readonly format: string;
   readonly codes: readonly (readonly (string | null)[])[];
   readonly records: readonly BlockSizes[];
@@ -301,7 +314,7 @@ class FilterTable<Facts> {
     this.#records = [...shared.values()];
     this.#recurring = Array.from({ length: shape.texts }, (_, column) => shared.get(recurring[column] ?? -1));
     const isOfRecords = this.#recurring.map((records) => records !== undefined);
-    this.#rows = new RowBlocks({ codes: shape.codes, texts: isOfRecords });
+    this.#rows = new RowBlocks({ codes: shape.codes, texts: isOfRecords, ids: shape.ids });
   }
 
   /** True if a new table would take much less memory. */
@@ -320,12 +333,12 @@ class FilterTable<Facts> {
   }
 
   /** Writes a file of the table. */
-  async keep(path: string, name: string): Promise<void> {
+  async save(path: string, name: string): Promise<void> {
     // Of one moment: rows have no other records and codes.
     const rows = this.#rows.copy();
     const codes = this.#codes.map((column) => column.texts);
     const records = this.#records.map((column) => column.copy);
-    await writeKeptFile(path, name, async (add) => {
+    await writeSnapshotFile(path, name, async (add) => {
       const write = async (blocks: Iterable<Packed>): Promise<BlockSizes> => {
         const sizes: (readonly [number, readonly number[]])[] = [];
         for (const { bytes, lengths } of blocks) {
@@ -337,15 +350,15 @@ class FilterTable<Facts> {
       const recordSizes: BlockSizes[] = [];
       for (const blocks of records) recordSizes.push(await write(blocks));
       const format = this.#shape.format ?? '';
-      return { format, codes, records: recordSizes, rows: await write(rows) } satisfies KeptTable;
+      return { format, codes, records: recordSizes, rows: await write(rows) } satisfies SnapshotContent;
     });
   }
 
   /** Reads a file into a new table. @returns its name. @throws for one that is of another format or damaged */
   async restore(path: string): Promise<string> {
-    const file = await KeptFile.open(path);
+    const file = await SnapshotFile.open(path);
     try {
-      const about = file.about as KeptTable;
+      const about = file.about as SnapshotContent;
       if (about.format !== this.#shape.format) throw new RangeError(`The file has format ${about.format}.`);
       const read = async ([bytes, lengths]: BlockSizes[number]) => ({
         bytes: await file.read(new Uint8Array(bytes)),
@@ -395,16 +408,18 @@ class FilterTable<Facts> {
     } catch {
       return false;
     }
+    const { ids } = this.#shape;
+    const id = ids === undefined ? '' : String(texts[ids]);
     // What it keeps is never without a use.
     this.#count((column) => texts[column], 1);
-    this.#count((column) => this.#rows.text(order, column), -1);
-    this.#rows.set(order, { codes, texts });
+    this.#count((column) => this.#rows.text(order, column, id), -1);
+    this.#rows.set(order, { codes, texts }, id);
     return true;
   }
 
-  delete(order: number): void {
-    this.#count((column) => this.#rows.text(order, column), -1);
-    this.#rows.set(order, undefined);
+  delete(order: number, id = ''): void {
+    this.#count((column) => this.#rows.text(order, column, id), -1);
+    this.#rows.set(order, undefined, id);
   }
 
   /** Counts uses of the records in a row. */
@@ -433,6 +448,7 @@ class FilterTable<Facts> {
         if (chosen?.includes(1)) tests.push({ codes, chosen });
       } else if ('without' in condition)
         tests.push({ without: [...condition.without].sort((a, b) => a - b) });
+      else if ('others' in condition) tests.push(condition);
       else {
         const { texts, ...search } = condition;
         if (this.#recurring[texts] === undefined) tests.push({ texts, search: inBytes(search) });

@@ -1,5 +1,5 @@
 /** Arrays of numbers in one piece of memory, as they are kept in a file. */
-import type { Bytes } from './kept-file.ts';
+import type { Bytes } from './snapshot-file.ts';
 
 const ALIGNMENT = 8;
 

@@ -49,7 +49,9 @@ export type RowTest =
   | { readonly texts: number; readonly search: SearchInBytes }
   | { readonly records: number; readonly found: RecordMarks }
   /** All but these order numbers, which ascend. */
-  | { readonly without: readonly number[] };
+  | { readonly without: readonly number[] }
+  /** All but these texts. */
+  | { readonly texts: number; readonly others: ReadonlySet<string> };
 
 export interface RowScan {
   /** Lower bound of order numbers, inclusive. */
@@ -68,6 +70,8 @@ export interface RowScan {
 export interface OrderPage {
   /** Order numbers. */
   readonly orders: readonly number[];
+  /** Beside them, where several rows may have one number. */
+  readonly ids?: readonly string[];
   readonly totalCount: number;
 }
 
@@ -75,9 +79,25 @@ export interface OrderPage {
 export interface RowShape {
   readonly codes: number;
   readonly texts: readonly boolean[];
+  /** Column of texts by which rows of one order number are sorted and told apart. @default each has its own number */
+  readonly ids?: number | undefined;
 }
 
-const NONE: readonly number[] = [];
+/** Place of a row. */
+interface Place {
+  readonly order: number;
+  /** Empty where each row has its own number, and before all rows of a number. */
+  readonly id: string;
+}
+
+const START: Place = { order: -Infinity, id: '' };
+const END: Place = { order: Infinity, id: '' };
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.order < other.order || (one.order === other.order && one.id < other.id);
+}
+
+const NONE: readonly Place[] = [];
 /** Rows of a block that pass, and that pass one of the tests. */
 const passing = new Int32Array(WORDS);
 const passesOne = new Int32Array(WORDS);
@@ -100,26 +120,29 @@ export class RowBlocks {
     return this.#bytes;
   }
 
-  text(order: number, column: number): RowText | undefined {
-    return this.#blocks[this.#before(order, true)]?.text(order, column);
+  /** @param id where several rows may have one number */
+  text(order: number, column: number, id = ''): RowText | undefined {
+    const place = { order, id };
+    return this.#blocks[this.#blockOf(place)]?.text(place, column);
   }
 
-  /** Adds or replaces a row; undefined removes it. */
-  set(order: number, row: TableRow | undefined): void {
-    let at = this.#before(order, true);
+  /** Adds or replaces a row; undefined removes it. @param id where several rows may have one number */
+  set(order: number, row: TableRow | undefined, id = ''): void {
+    const place = { order, id };
+    let at = this.#blockOf(place);
     const known = this.#blocks[at];
-    if (known === undefined || (at === this.#blocks.length - 1 && order > known.last)) {
+    if (known === undefined || (at === this.#blocks.length - 1 && isBefore(known.last, place))) {
       if (row === undefined) return;
       at += 1;
-      this.#blocks.push(new Block(known === undefined ? -Infinity : order));
+      this.#blocks.push(new Block(known === undefined ? START : place, this.#shape));
     }
     const block = this.#blocks[at];
     if (block === undefined) return;
-    const had = block.has(order);
+    const had = block.has(place);
     if (had && row === undefined) this.#removals += 1;
     this.size += (row === undefined ? 0 : 1) - (had ? 1 : 0);
     this.#bytes -= block.bytes;
-    block.set(order, row);
+    block.set(place, row);
     this.#bytes += block.bytes;
     if (block.isWorn) this.#renew(at);
   }
@@ -137,8 +160,8 @@ export class RowBlocks {
   /** Adds a block that was copied, behind all others. @returns the numbers of its records, by column of texts */
   restore(packed: Packed): readonly (Uint32Array | undefined)[] {
     const rows = new ClosedRows(packed, this.#shape);
-    const first = this.#blocks.length === 0 ? -Infinity : (rows.orders[0] ?? Infinity);
-    const block = new Block(first, rows);
+    const first = this.#blocks.length === 0 ? START : rows.placeOf(0);
+    const block = new Block(first, this.#shape, rows);
     this.#blocks.push(block);
     this.size += rows.orders.length;
     this.#bytes += block.bytes;
@@ -152,7 +175,8 @@ export class RowBlocks {
       const found = await this.#scan(scan, attempt < MAX_ATTEMPTS);
       if (removals === this.#removals) return found;
       // A row that was removed in a turn of the event loop is none of the page: the next one takes its place.
-      if (found.orders.every((order) => this.#blocks[this.#before(order, true)]?.has(order))) return found;
+      const isThere = (place: Place) => this.#blocks[this.#blockOf(place)]?.has(place) === true;
+      if (found.orders.every((order, at) => isThere({ order, id: found.ids?.[at] ?? '' }))) return found;
     }
   }
 
@@ -160,46 +184,64 @@ export class RowBlocks {
     const { offset, limit, newestFirst, total } = scan;
     // Codes are tested fastest.
     const groups = [...scan.groups].sort((a, b) => costOf(a) - costOf(b));
-    const orders: number[] = [];
+    const perTurn = groups.some((tests) => costOf(tests) > 1) ? BLOCKS_PER_TURN / 16 : BLOCKS_PER_TURN;
+    const places: Place[] = [];
     let matched = 0;
-    let from = scan.from ?? -Infinity;
-    let below = scan.below ?? Infinity;
-    for (let looked = 1; from < below; looked += 1) {
-      const at = newestFirst ? this.#before(below, false) : this.#before(from, true);
+    let from: Place = { order: scan.from ?? -Infinity, id: '' };
+    let below: Place = { order: scan.below ?? Infinity, id: '' };
+    for (let looked = 1; isBefore(from, below); looked += 1) {
+      const at = newestFirst ? this.#blockBefore(below) : this.#blockOf(from);
       const block = this.#blocks[at];
       if (block === undefined) break;
-      const end = this.#blocks[at + 1]?.from ?? Infinity;
-      const others = block.find(groups, from > block.from ? from : -Infinity, below < end ? below : Infinity);
+      const end = this.#blocks[at + 1]?.from ?? END;
+      const bounds = {
+        from: isBefore(block.from, from) ? from : START,
+        below: isBefore(below, end) ? below : END,
+      };
+      const others = block.find(groups, bounds);
       const count = countOf(passing) + others.length;
-      if (matched + count > offset && orders.length < limit) {
+      if (matched + count > offset && places.length < limit) {
         const found = block
-          .ordersIn(passing)
+          .placesIn(passing)
           .concat(others)
-          .sort((a, b) => a - b);
+          .sort((one, other) => (isBefore(one, other) ? -1 : 1));
         if (newestFirst) found.reverse();
         const skip = Math.max(0, offset - matched);
-        orders.push(...found.slice(skip, skip + limit - orders.length));
+        places.push(...found.slice(skip, skip + limit - places.length));
       }
       matched += count;
-      if (total !== undefined && orders.length === limit) break;
+      if (total !== undefined && places.length === limit) break;
       if (newestFirst) below = block.from;
       else from = end;
-      if (yields && looked % BLOCKS_PER_TURN === 0) await nextTurn();
+      if (yields && looked % perTurn === 0) await nextTurn();
     }
-    return { orders, totalCount: total ?? matched };
+    return {
+      orders: places.map(({ order }) => order),
+      ...(this.#shape.ids !== undefined && { ids: places.map(({ id }) => id) }),
+      totalCount: total ?? matched,
+    };
   }
 
-  /** Number of the last block that begins before an order, or at it. */
-  #before(order: number, orAt: boolean): number {
+  /** Number of the last block that begins before a place, or at it. */
+  #blockOf(place: Place): number {
+    return this.#firstBlock(({ from }) => isBefore(place, from)) - 1;
+  }
+
+  /** Number of the last block that begins before a place. */
+  #blockBefore(place: Place): number {
+    return this.#firstBlock(({ from }) => !isBefore(from, place)) - 1;
+  }
+
+  /** Number of the first block that is behind. */
+  #firstBlock(isBehind: (block: Block) => boolean): number {
     let low = 0;
     let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const from = this.#blocks[middle]?.from ?? 0;
-      if (from < order || (orAt && from === order)) low = middle + 1;
-      else high = middle;
+      if (isBehind(this.#blocks[middle] as Block)) high = middle;
+      else low = middle + 1;
     }
-    return low - 1;
+    return low;
   }
 
   /** Makes new blocks of one and of the rows beside it. */
@@ -213,17 +255,19 @@ export class RowBlocks {
       old.flatMap((one) => [...one.entries()]),
       joins ? undefined : block,
     );
-    const first = old[0]?.from ?? 0;
-    const renewed = made.map((rows, number) => new Block(number === 0 ? first : (rows.orders[0] ?? 0), rows));
+    const first = old[0]?.from ?? START;
+    const renewed = made.map(
+      (rows, number) => new Block(number === 0 ? first : rows.placeOf(0), this.#shape, rows),
+    );
     for (const one of old) this.#bytes -= one.bytes;
     for (const one of renewed) this.#bytes += one.bytes;
     this.#blocks.splice(at - old.length + 1, old.length, ...renewed);
-    if (this.#blocks[0] !== undefined) this.#blocks[0].from = -Infinity;
+    if (this.#blocks[0] !== undefined) this.#blocks[0].from = START;
   }
 
   /** Rows of as few blocks as they need. @param known has their unchanged columns if all are its own */
   #made(entries: readonly Entry[], known?: Block): readonly ClosedRows[] {
-    const sorted = [...entries].sort(([a], [b]) => a - b);
+    const sorted = [...entries].sort(([one], [other]) => (isBefore(one, other) ? -1 : 1));
     const count = Math.ceil(sorted.length / BLOCK_ROWS);
     const made: ClosedRows[] = [];
     for (let number = 0; number < count; number += 1) {
@@ -235,6 +279,7 @@ export class RowBlocks {
 }
 
 function costOf(tests: readonly RowTest[]): number {
+  if (tests.some((test) => 'others' in test)) return 2;
   return tests.every((test) => 'codes' in test) ? 0 : 1;
 }
 
@@ -251,37 +296,48 @@ function bitsIn(word: number): number {
 }
 
 /** A row beside a block, or one in it. */
-type Entry = readonly [order: number, row: TableRow | { readonly rows: ClosedRows; readonly at: number }];
+type Entry = readonly [place: Place, row: TableRow | { readonly rows: ClosedRows; readonly at: number }];
 
 /** Rows that do not change. */
 class ClosedRows {
   readonly packed: Packed;
+  readonly #ids: number | undefined;
   readonly orders: Float64Array;
   readonly codes: readonly Uint16Array[];
   readonly texts: readonly (TextBlock | RecordBlock)[];
 
-  constructor(packed: Packed, { codes, texts }: RowShape) {
+  constructor(packed: Packed, { codes, texts, ids }: RowShape) {
     const from = new Unpacked(packed);
     this.packed = packed;
+    this.#ids = ids;
     this.orders = from.next(Float64Array);
     this.codes = Array.from({ length: codes }, () => from.next(Uint16Array));
     this.texts = texts.map((isOfRecords) => (isOfRecords ? new RecordBlock(from) : new TextBlock(from)));
   }
 
-  /** -1: it is not there. */
-  find(order: number): number {
-    const at = this.firstFrom(order);
-    return this.orders[at] === order ? at : -1;
+  placeOf(at: number): Place {
+    return { order: this.orders[at] ?? Infinity, id: this.#idOf(at) };
   }
 
-  /** The first row of an order at or above this one. */
-  firstFrom(order: number): number {
+  #idOf(at: number): string {
+    return this.#ids === undefined ? '' : String(this.text(at, this.#ids));
+  }
+
+  /** -1: it is not there. */
+  find(place: Place): number {
+    const at = this.firstFrom(place);
+    return this.orders[at] === place.order && this.#idOf(at) === place.id ? at : -1;
+  }
+
+  /** The first row at a place or behind it. */
+  firstFrom({ order, id }: Place): number {
     if (order === Infinity) return this.orders.length;
     let low = 0;
     let high = order === -Infinity ? 0 : this.orders.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.orders[middle] as number) < order) low = middle + 1;
+      const its = this.orders[middle] as number;
+      if (its < order || (its === order && this.#idOf(middle) < id)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -304,7 +360,7 @@ class ClosedRows {
         (without[at] ?? Infinity) <= last;
         at += 1
       ) {
-        const row = this.find(without[at] ?? 0);
+        const row = this.find({ order: without[at] ?? 0, id: '' });
         if (row >= 0) mark(others, row);
       }
       for (let word = 0; word < WORDS; word += 1)
@@ -312,6 +368,10 @@ class ClosedRows {
     } else if ('search' in test) {
       const texts = this.texts[test.texts];
       if (texts instanceof TextBlock) texts.search(test.search, marks, passing);
+    } else if ('others' in test) {
+      eachMarked(passing, (at) => {
+        if (!test.others.has(String(this.text(at, test.texts)))) mark(marks, at);
+      });
     } else {
       const records = this.texts[test.records];
       const found = test.found();
@@ -321,11 +381,8 @@ class ClosedRows {
 }
 
 /** @param same rows in place of which these are, if they have the same orders */
-function closedRows(
-  entries: readonly Entry[],
-  { codes, texts }: RowShape,
-  same: ClosedRows | undefined,
-): ClosedRows {
+function closedRows(entries: readonly Entry[], shape: RowShape, same: ClosedRows | undefined): ClosedRows {
+  const { codes, texts } = shape;
   const textOf = (row: Entry[1], column: number): RowText =>
     'rows' in row ? row.rows.text(row.at, column) : (row.texts[column] ?? '');
   const isSame = (column: number) =>
@@ -346,27 +403,35 @@ function closedRows(
       ([, row]) => ('rows' in row ? row.rows.codes[column]?.[row.at] : row.codes[column]) ?? 0,
     );
   const packed = pack([
-    Float64Array.from(entries, ([order]) => order),
+    Float64Array.from(entries, ([{ order }]) => order),
     ...Array.from({ length: codes }, (_, column) => codesOf(column)),
     ...arrays.flat(),
   ]);
-  return new ClosedRows(packed, { codes, texts });
+  return new ClosedRows(packed, shape);
+}
+
+/** A row beside a block; without it, none has its place. */
+interface Change {
+  readonly place: Place;
+  readonly row: TableRow | undefined;
 }
 
 class Block {
-  /** No order of it is less. */
-  from: number;
+  /** No row of it is before this place. */
+  from: Place;
+  readonly #shape: RowShape;
   readonly #rows: ClosedRows | undefined;
-  /** Rows beside it, which replace its own; undefined = removed. */
-  readonly #changed = new Map<number, TableRow | undefined>();
+  /** Rows beside it, which replace its own, by their places. */
+  readonly #changed = new Map<number | string, Change>();
   /** Marks of its own rows that are replaced or removed. */
   readonly #gone = new Int32Array(WORDS);
   size: number;
   /** Memory that it takes. */
   bytes: number;
 
-  constructor(from: number, rows?: ClosedRows) {
+  constructor(from: Place, shape: RowShape, rows?: ClosedRows) {
     this.from = from;
+    this.#shape = shape;
     this.#rows = rows;
     this.size = rows?.orders.length ?? 0;
     this.bytes = BLOCK_BYTES + (rows?.packed.bytes.length ?? 0);
@@ -374,14 +439,14 @@ class Block {
 
   /** As it is now. */
   get copy(): Block {
-    const copy = new Block(this.from, this.#rows);
-    for (const [order, row] of this.#changed) copy.set(order, row);
+    const copy = new Block(this.from, this.#shape, this.#rows);
+    for (const { place, row } of this.#changed.values()) copy.set(place, row);
     return copy;
   }
 
-  /** Later orders than this one are in another block. */
-  get last(): number {
-    return this.#rows === undefined ? Infinity : (this.#rows.orders.at(-1) ?? 0);
+  /** Later places than this one are in another block. */
+  get last(): Place {
+    return this.#rows === undefined ? END : this.#rows.placeOf(this.#rows.orders.length - 1);
   }
 
   /** True if it is to become a new one. */
@@ -395,38 +460,44 @@ class Block {
     return isSame ? this.#rows : undefined;
   }
 
-  has(order: number): boolean {
-    return this.#changed.has(order) ? this.#changed.get(order) !== undefined : this.#find(order) >= 0;
+  has(place: Place): boolean {
+    const change = this.#changed.get(keyOf(place));
+    return change === undefined ? this.#find(place) >= 0 : change.row !== undefined;
   }
 
-  text(order: number, column: number): RowText | undefined {
-    const at = this.#changed.has(order) ? -1 : this.#find(order);
-    return at < 0 ? this.#changed.get(order)?.texts[column] : this.#rows?.text(at, column);
+  text(place: Place, column: number): RowText | undefined {
+    const change = this.#changed.get(keyOf(place));
+    if (change !== undefined) return change.row?.texts[column];
+    const at = this.#find(place);
+    return at < 0 ? undefined : this.#rows?.text(at, column);
   }
 
-  #find(order: number): number {
-    return this.#rows?.find(order) ?? -1;
+  #find(place: Place): number {
+    return this.#rows?.find(place) ?? -1;
   }
 
-  set(order: number, row: TableRow | undefined): void {
-    this.size += (row === undefined ? 0 : 1) - (this.has(order) ? 1 : 0);
-    this.bytes += bytesOf(row) - bytesOf(this.#changed.get(order));
-    const at = this.#find(order);
+  set(place: Place, row: TableRow | undefined): void {
+    const key = keyOf(place);
+    this.size += (row === undefined ? 0 : 1) - (this.has(place) ? 1 : 0);
+    this.bytes += bytesOf(row) - bytesOf(this.#changed.get(key)?.row);
+    const at = this.#find(place);
     if (at >= 0) mark(this.#gone, at);
-    if (at < 0 && row === undefined) this.#changed.delete(order);
-    else this.#changed.set(order, row);
+    if (at < 0 && row === undefined) this.#changed.delete(key);
+    else this.#changed.set(key, { place, row });
   }
 
   *entries(): Generator<Entry> {
     const rows = this.#rows;
     for (let at = 0; rows !== undefined && at < rows.orders.length; at += 1)
-      if ((((this.#gone[at >> 5] as number) >> (at & 31)) & 1) === 0)
-        yield [rows.orders[at] ?? 0, { rows, at }];
-    for (const [order, row] of this.#changed) if (row !== undefined) yield [order, row];
+      if ((((this.#gone[at >> 5] as number) >> (at & 31)) & 1) === 0) yield [rows.placeOf(at), { rows, at }];
+    for (const { place, row } of this.#changed.values()) if (row !== undefined) yield [place, row];
   }
 
-  /** Sets `passing` to its own rows within bounds that pass. @returns the orders of those beside it */
-  find(groups: RowScan['groups'], from: number, below: number): readonly number[] {
+  /** Sets `passing` to its own rows within bounds that pass. @returns the places of those beside it */
+  find(
+    groups: RowScan['groups'],
+    { from, below }: { readonly from: Place; readonly below: Place },
+  ): readonly Place[] {
     const rows = this.#rows;
     markBetween(passing, rows?.firstFrom(from) ?? 0, rows?.firstFrom(below) ?? 0);
     if (this.#changed.size > 0)
@@ -441,19 +512,23 @@ class Block {
       if (any === 0) break;
     }
     if (this.#changed.size === 0) return NONE;
-    const others: number[] = [];
-    for (const [order, row] of this.#changed)
-      if (row !== undefined && order >= from && order < below)
-        if (groups.every((tests) => tests.some((test) => passes(order, row, test)))) others.push(order);
+    const others: Place[] = [];
+    for (const { place, row } of this.#changed.values())
+      if (row !== undefined && !isBefore(place, from) && isBefore(place, below))
+        if (groups.every((tests) => tests.some((test) => passes(place.order, row, test)))) others.push(place);
     return others;
   }
 
-  /** The orders of marked rows. */
-  ordersIn(marks: Int32Array): number[] {
-    const orders: number[] = [];
-    eachMarked(marks, (at) => orders.push(this.#rows?.orders[at] ?? 0));
-    return orders;
+  /** The places of marked rows. */
+  placesIn(marks: Int32Array): Place[] {
+    const places: Place[] = [];
+    eachMarked(marks, (at) => places.push(this.#rows?.placeOf(at) ?? END));
+    return places;
   }
+}
+
+function keyOf({ order, id }: Place): number | string {
+  return id === '' ? order : `${order}/${id}`;
 }
 
 function bytesOf(row: TableRow | undefined): number {
@@ -463,6 +538,7 @@ function bytesOf(row: TableRow | undefined): number {
 function passes(order: number, row: TableRow, test: RowTest): boolean {
   if ('codes' in test) return test.chosen[row.codes[test.codes] ?? 0] === 1;
   if ('without' in test) return test.without[firstOf(test.without, order)] !== order;
+  if ('others' in test) return !test.others.has(String(row.texts[test.texts]));
   const text = row.texts['search' in test ? test.texts : test.records] ?? '';
   if (typeof text !== 'string') return 'found' in test && text.some((record) => test.found()?.[record] === 1);
   return 'search' in test && has(text, test.search);

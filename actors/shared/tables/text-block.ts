@@ -3,8 +3,8 @@
  * for a pattern of two bytes, and few texts to look at for a longer one.
  */
 
-import type { Bytes } from './kept-file.ts';
 import type { Unpacked } from './packed.ts';
+import type { Bytes } from './snapshot-file.ts';
 import { fits, type TextSearch } from './texts.ts';
 
 /** Texts of a block. */

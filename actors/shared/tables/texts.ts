@@ -31,6 +31,16 @@ export function foldText(text: string): string {
   return foldCase(text.normalize('NFD').replace(/[\u0300-\u036f]/g, ''));
 }
 
+/** Substring test of rows, without regard to case and accents; undefined without a search text. */
+export function containing<Of>(
+  q: string | undefined,
+  textOf: (row: Of) => string,
+): ((row: Of) => boolean) | undefined {
+  const wanted = foldText(q?.trim() ?? '');
+  if (wanted === '') return undefined;
+  return (row) => foldText(textOf(row)).includes(wanted);
+}
+
 /** The text of records. */
 export function recordsOf(records: readonly (readonly string[])[]): string {
   return records.map(fieldsOf).join(String.fromCharCode(RECORD));

@@ -5,8 +5,8 @@
 
 import { openSource } from '../../core/files.ts';
 import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
-import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
-import { colourSpace, type ShownImage, showImage } from '../../pdf/graphics/image.ts';
+import { type ShapedText, showText } from '../../pdf/fonts/shaped-text.ts';
+import { colourSpace, type EmbeddableImage, showImage } from '../../pdf/graphics/image.ts';
 import { type Extent, layOut, textArea } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import { type PdfARules, pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
@@ -49,8 +49,8 @@ function shownParts(
   { lines = [], image }: SignatureAppearance,
   extent: Extent,
 ): {
-  readonly text: ShownText | undefined;
-  readonly image: ShownImage | undefined;
+  readonly text: ShapedText | undefined;
+  readonly image: EmbeddableImage | undefined;
 } {
   if (lines.length > MAX_LINES || lines.reduce((sum, line) => sum + line.length, 0) > MAX_LETTERS) {
     throw new CryptoError(
@@ -75,8 +75,8 @@ export function ink(rules: PdfARules): string {
 function resources(
   draft: IncrementalUpdate,
   rules: PdfARules,
-  text: ShownText | undefined,
-  image: ShownImage | undefined,
+  text: ShapedText | undefined,
+  image: EmbeddableImage | undefined,
 ): string {
   let found = '';
   if (text !== undefined) {

@@ -160,14 +160,14 @@ export function placeNew(
   return widgetOn(draft, appearance, { own, isSigned, shownPlace: { page, view, shown } });
 }
 
-export interface ShownPlace {
+export interface VisiblePlace {
   readonly page: TreePage;
   readonly view: PageView;
   readonly shown: Box;
 }
 
 /** Returns the nearest possible position to the requested one. @throws {CryptoError} `pdf.no-pages` */
-function fitted(pdf: PdfDocument, place: Required<SignatureAppearance>['place']): ShownPlace {
+function fitted(pdf: PdfDocument, place: Required<SignatureAppearance>['place']): VisiblePlace {
   let page: TreePage | undefined;
   let count = 0;
   for (const one of pages(pdf)) {
@@ -194,7 +194,7 @@ export function fittedOn(
   pdf: PdfDocument,
   page: TreePage | undefined,
   { left, top, width, height }: PagePlace,
-): ShownPlace {
+): VisiblePlace {
   if (page === undefined)
     throw new CryptoError('pdf.no-pages', 'The PDF has no page to show a signature on.');
   const view = viewOf(pdf, page);
@@ -219,7 +219,7 @@ const MAX_POSITIONS = 1500;
  * Returns the nearest position that hides nothing of a signed page: a signature over signed content would make the earlier
  * ones invalid. Undefined on a full page.
  */
-function freePlace(pdf: PdfDocument, asked: ShownPlace): ShownPlace | undefined {
+function freePlace(pdf: PdfDocument, asked: VisiblePlace): VisiblePlace | undefined {
   const { page, view, shown } = asked;
   const isFree = (one: Box): boolean => {
     const [left, bottom, right, top] = view.toContent(one);
@@ -250,7 +250,7 @@ function widgetOn(
     own,
     isSigned,
     shownPlace: { page, view, shown },
-  }: { readonly own: Reference; readonly isSigned: boolean; readonly shownPlace: ShownPlace },
+  }: { readonly own: Reference; readonly isSigned: boolean; readonly shownPlace: VisiblePlace },
 ): WidgetPlace {
   const entries: Entry[] = [
     ['Rect', rectText(view.toContent(shown))],

@@ -1,5 +1,5 @@
 /** Writes the appearances of one update, with one font for all of them. */
-import { type ShownLine, TextFont } from '../../pdf/fonts/shown-text.ts';
+import { type GlyphLine, TextFont } from '../../pdf/fonts/shaped-text.ts';
 import { colourSpace, showImage } from '../../pdf/graphics/image.ts';
 import { type Extent, layOut, textArea } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
@@ -216,9 +216,9 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
   const padding = Math.min(insetOf(look) + PADDING, extent.width / 4);
   const width = extent.width - 2 * padding;
   const tall = (font.ascent - font.descent) / 1000;
-  const show = (line: ShownLine, x: number, y: number): string =>
+  const show = (line: GlyphLine, x: number, y: number): string =>
     line.glyphs === '' ? '' : `${numbers(1, 0, 0, 1, x, y)} Tm <${line.glyphs}> Tj\n`;
-  const placed = (line: ShownLine, size: number, y: number): string => {
+  const placed = (line: GlyphLine, size: number, y: number): string => {
     const free = width - (line.width * size) / 1000;
     const share = look.align === 'left' ? 0 : look.align === 'right' ? 1 : 0.5;
     return show(line, padding + Math.max(0, free) * share, y);
@@ -283,7 +283,7 @@ function wrapped(
   wanted: number,
   { width, height }: Extent,
   font: TextFont,
-): { readonly lines: readonly ShownLine[]; readonly size: number } {
+): { readonly lines: readonly GlyphLine[]; readonly size: number } {
   for (let size = wanted || AUTO_SIZE; ; size = Math.max(MIN_SIZE, size * 0.9)) {
     const lines = wrapText(text, size, Math.max(1, width));
     const tall = lines.length * LEADING * size;

@@ -13,6 +13,7 @@ import {
 import { asText, textString } from '../../pdf/syntax/strings.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
+import { contradictsValue } from '../shown-values/stored-look.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { choiceOptions, fieldContent, fieldLook, optionFor } from './field-look.ts';
 
@@ -39,11 +40,10 @@ export function fillField(
     const state = buttonState(pdf, fields, widgets, value);
     if (state === undefined)
       throw new CryptoError('request.invalid', `The form field ${name} has no state for the value ${value}.`);
-    if (asName(pdf.resolve(field?.dict.get('V'))) === state) return;
-    for (const { reference, dict } of fields) draft.dict(reference, dict).set('V', nameObject(state));
+    for (const { reference, dict } of fields) setName(draft, reference, { dict, key: 'V', name: state });
     for (const widget of widgets) {
       const own = statesOf(pdf, widget).includes(state) ? state : 'Off';
-      draft.dict(widget.reference, widget.dict).set('AS', nameObject(own));
+      setName(draft, widget.reference, { dict: widget.dict, key: 'AS', name: own });
     }
     return;
   }
@@ -52,7 +52,8 @@ export function fillField(
   const options = type === 'Ch' && field !== undefined ? choiceOptions(pdf, field.dict) : [];
   const chosen = optionFor(options, value);
   const stored = chosen?.value ?? value;
-  if (asText(pdf.resolve(field?.dict.get('V'))) === stored) return;
+  // The value may be there without a look that shows it. Another look without another value breaks earlier signatures.
+  if (isSigned && fields.every(({ dict }) => asText(pdf.resolve(dict.get('V'))) === stored)) return;
   for (const { reference, dict } of fields) {
     const body = draft.dict(reference, dict);
     body.set('V', textString(stored));
@@ -61,6 +62,24 @@ export function fillField(
     if (chosen !== undefined) body.set('I', `[${options.indexOf(chosen)}]`);
   }
   for (const widget of widgets) drawValue(draft, writer, { widget, type, values: [stored], isSigned });
+}
+
+function setName(
+  draft: IncrementalUpdate,
+  reference: Reference,
+  { dict, key, name }: { readonly dict: PdfDict; readonly key: 'V' | 'AS'; readonly name: string },
+): void {
+  if (asName(draft.pdf.resolve(dict.get(key))) !== name)
+    draft.dict(reference, dict).set(key, nameObject(name));
+}
+
+/** True when the widget has an appearance that shows its value, or one that cannot be read. */
+export function isFaithful(pdf: PdfDocument, widget: PdfDict, type: string): boolean {
+  return hasLook(pdf, widget) && !contradictsValue(pdf, widget, type, () => {});
+}
+
+export function hasLook(pdf: PdfDocument, widget: PdfDict): boolean {
+  return pdf.dict(pdf.dict(widget.get('AP'))?.get('N')) !== undefined;
 }
 
 /** Writes the appearance of a widget. Returns false for a widget without a place. */

@@ -7,7 +7,7 @@ import { pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import { type PdfDocument, pages, type Reference, type TreePage } from '../../pdf/index.ts';
 import { textString } from '../../pdf/syntax/strings.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
-import { fittedOn, rectText, type ShownPlace } from '../appearance/place.ts';
+import { fittedOn, rectText, type VisiblePlace } from '../appearance/place.ts';
 import { AppearanceWriter } from './appearance-writer.ts';
 import type { FieldLook } from './field-look.ts';
 import { fillField, formFields } from './fill-field.ts';
@@ -52,6 +52,7 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   const places = new Places(pdf);
   const filled = new Set<string>();
   let isFormNew = false;
+  let hasOwnFields = false;
   // Annotations are painted in their order.
   for (const place of isSigned ? [] : (content.covers ?? [])) {
     const at = places.of(place);
@@ -64,8 +65,11 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   for (const field of content.fields) {
     const found = present.get(field.name);
     if (found !== undefined) {
-      if (field.value !== null) fillField(draft, writer, { formField: found, value: field.value, isSigned });
-      filled.add(field.name);
+      hasOwnFields = true;
+      if (field.value !== null) {
+        fillField(draft, writer, { formField: found, value: field.value, isSigned });
+        filled.add(field.name);
+      }
     } else {
       if (field.place === null) throw missing(field);
       if (isSigned) throw new CryptoError('request.invalid', SIGNED);
@@ -85,7 +89,7 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   if (!isSigned) settleAppearances(draft, writer, filled);
   // Viewers of XFA show its data and not the values of the form, and ISO 32000-2 has none.
   const form = draft.catalog.child('AcroForm');
-  if (!isSigned && filled.size > 0 && form.get('XFA') !== undefined) form.set('XFA', 'null');
+  if (!isSigned && hasOwnFields && form.get('XFA') !== undefined) form.set('XFA', 'null');
   const font = writer.finish();
   if (isFormNew && font !== undefined)
     draft.catalog.child('AcroForm').child('DR').child('Font').set(FORM_FONT, font);
@@ -104,14 +108,14 @@ class Places {
     this.#pdf = pdf;
   }
 
-  of(place: PagePlace): ShownPlace {
+  of(place: PagePlace): VisiblePlace {
     this.#pages ??= [...pages(this.#pdf)];
     const page = this.#pages[(place.page ?? this.#pages.length) - 1] ?? this.#pages.at(-1);
     return fittedOn(this.#pdf, page, place);
   }
 }
 
-function extentOf({ shown: [left, bottom, right, top] }: ShownPlace): {
+function extentOf({ shown: [left, bottom, right, top] }: VisiblePlace): {
   readonly width: number;
   readonly height: number;
 } {
@@ -122,7 +126,7 @@ function createField(
   draft: IncrementalUpdate,
   writer: AppearanceWriter,
   { name, kind, label, value }: FormFieldContent,
-  at: ShownPlace,
+  at: VisiblePlace,
 ): void {
   const turned = at.view.rotation === 0 ? '' : `/MK<</R ${at.view.rotation}>>`;
   const extent = extentOf(at);
@@ -148,7 +152,7 @@ function createField(
 
 function addAnnotation(
   draft: IncrementalUpdate,
-  { page, view, shown }: ShownPlace,
+  { page, view, shown }: VisiblePlace,
   entries: string,
 ): Reference {
   const rectangle = rectText(view.toContent(shown));

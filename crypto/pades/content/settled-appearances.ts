@@ -2,7 +2,7 @@
  * Writes the appearances that a form asks viewers for (`NeedAppearances`), and takes the flag back. Viewers that heed it
  * draw all fields anew, also those of signatures, whose marks then vanish.
  */
-import { isShowable } from '../../pdf/fonts/shown-text.ts';
+import { isShowable } from '../../pdf/fonts/shaped-text.ts';
 import {
   asInteger,
   asName,
@@ -18,10 +18,17 @@ import {
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
 import { fieldValue } from '../shown-values/field-value.ts';
-import { contradictsValue } from '../shown-values/stored-look.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { fieldLook } from './field-look.ts';
-import { drawValue, extentOf, type FieldObject, rotationOf, statesOf } from './fill-field.ts';
+import {
+  drawValue,
+  extentOf,
+  type FieldObject,
+  hasLook,
+  isFaithful,
+  rotationOf,
+  statesOf,
+} from './fill-field.ts';
 
 /** Flags of buttons (table 229). */
 const RADIO = 1 << 15;
@@ -77,15 +84,6 @@ function valuesOf(pdf: PdfDocument, field: PdfDict): readonly string[] {
   if (isArray(value)) return [...items(value)].flatMap((item) => asText(pdf.resolve(item)) ?? []);
   const [text] = fieldValue(pdf, field).texts ?? [];
   return text === undefined || text === '' ? [] : [text];
-}
-
-/** True when the widget has an appearance that shows its value, or one that cannot be read. */
-function isFaithful(pdf: PdfDocument, widget: PdfDict, type: string): boolean {
-  return hasLook(pdf, widget) && !contradictsValue(pdf, widget, type, () => {});
-}
-
-function hasLook(pdf: PdfDocument, widget: PdfDict): boolean {
-  return pdf.dict(pdf.dict(widget.get('AP'))?.get('N')) !== undefined;
 }
 
 function settleButton(draft: IncrementalUpdate, writer: AppearanceWriter, widget: FieldObject): void {

@@ -96,7 +96,8 @@ export function surveyForm(pdf: PdfDocument, form: PadesFormat): FormSurvey {
     if (known === undefined) {
       if (wanted.has(field.name)) named.set(field.name, { field, widgets: [], hasFields: false });
     } else if (!isField) known.widgets.push(field);
-    const parent = isField ? named.get(field.name.slice(0, field.name.lastIndexOf('.'))) : undefined;
+    const dot = isField ? field.name.lastIndexOf('.') : -1;
+    const parent = dot < 0 ? undefined : named.get(field.name.slice(0, dot));
     if (parent !== undefined) parent.hasFields = true;
   }
   if (mayBeSigned) {

@@ -4,10 +4,8 @@
  */
 import {
   asName,
-  asReference,
   asString,
   type ByteSlice,
-  entriesOf,
   items,
   operationsIn,
   type PdfDict,
@@ -16,9 +14,11 @@ import {
 } from '../../pdf/index.ts';
 import { componentsOf, lightnessOf, replacesDevice } from './colours.ts';
 import { groupOf, keepsColour } from './compositing.ts';
+import { assertOnce, ContentFonts } from './content-fonts.ts';
 import { operatorFault, requiredNumber } from './content-operators.ts';
+import { type ContentPlace, clipBy, type Operation, type Resources, TextPosition } from './content-place.ts';
 import { type Ink, together } from './font-program.ts';
-import { codesWithoutFont, type FontReader, fontReader, hasOddWidths } from './font-text.ts';
+import { codesWithoutFont } from './font-text.ts';
 import {
   applied,
   around,
@@ -45,6 +45,7 @@ import {
   lineWidthOf,
   outlined,
   readParameters,
+  setTextParameter,
 } from './graphics-state.ts';
 import {
   type Glyph,
@@ -73,8 +74,6 @@ const UNIT_SQUARE: Box = { left: 0, bottom: 0, right: 1, top: 1 };
 const EMPTY_ARRAY: ByteSlice = { bytes: Buffer.from('[]'), at: -1, start: 0, end: 2 };
 /** Most fonts of drawings whose glyphs use another such font. */
 const MAX_DRAWN_DEPTH = 2;
-/** Resources in which a name is looked up, the innermost first: some programs go on to those around a form. */
-type Resources = readonly PdfDict[];
 /** Thousandths of the font size that a TJ adjustment may move back without an overlap with earlier glyphs. */
 const MAX_KERNING = 400;
 
@@ -82,7 +81,7 @@ export class ContentReader {
   readonly #pdf: PdfDocument;
   readonly #spend: (steps: number) => void;
   readonly #marks: Mark[] = [];
-  readonly #fonts = new Map<number, FontReader>();
+  readonly #fonts: ContentFonts;
   readonly #drawn = new Map<PdfDict, Map<number, Ink>>();
   readonly #drawnDepth: number;
   #unsupported: string | undefined;
@@ -94,6 +93,7 @@ export class ContentReader {
   /** @param spend charges steps to the work budget */
   constructor(pdf: PdfDocument, spend: (steps: number) => void, drawnDepth = 0) {
     this.#pdf = pdf;
+    this.#fonts = new ContentFonts(pdf);
     this.#spend = spend;
     this.#drawnDepth = drawnDepth;
   }
@@ -108,7 +108,7 @@ export class ContentReader {
   content(streams: readonly ByteSlice[], resources: PdfDict | undefined): PaintedContent {
     return this.#read(() => {
       const bytes = streams.map((stream) => {
-        this.#assertOnce(this.#pdf.dict(stream));
+        assertOnce(this.#pdf.dict(stream));
         return this.#pdf.stream(stream) ?? Buffer.alloc(0);
       });
       this.#assertResources(resources);
@@ -138,7 +138,7 @@ export class ContentReader {
     }
     if (depth > MAX_FORM_DEPTH) throw new UnreadableContent('forms nested too deep');
     const own = this.#pdf.dict(dict.get('Resources'));
-    this.#assertOnce(dict);
+    assertOnce(dict);
     const odd = dict.entries.map((entry) => dict.keyOf(entry)).find((key) => !FORM_KEYS.has(key));
     if (odd !== undefined) this.#noteUnsupported(`a form with /${odd}`);
     this.#assertResources(own);
@@ -158,7 +158,7 @@ export class ContentReader {
   #grouped(state: GraphicsState, form: PdfDict): Partial<GraphicsState> {
     const group = groupOf(this.#pdf, form);
     if (group === undefined) return {};
-    this.#assertOnce(this.#pdf.dict(form.get('Group')));
+    assertOnce(this.#pdf.dict(form.get('Group')));
     if (group.fault !== undefined) this.#noteUnsupported(group.fault);
     const { alpha, isIsolated } = state.group;
     return {
@@ -174,211 +174,225 @@ export class ContentReader {
     };
   }
 
-  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a case for each operator of a content stream.
   #interpret(bytes: Buffer, resources: Resources, start: GraphicsState, depth: number): void {
     this.#bytes += bytes.length;
     this.#spend(bytes.length / BYTES_PER_STEP);
     if (this.#bytes > MAX_BYTES) throw new UnreadableContent('more content than is looked at');
-    let state = { ...start };
-    const saved: GraphicsState[] = [];
-    let path = new PaintedPath();
-    let matrix: Matrix = IDENTITY;
-    let line: Matrix = IDENTITY;
-    let clips = false;
-    const move = (x: number, y: number): void => {
-      line = multiply([1, 0, 0, 1, x, y], line);
-      matrix = line;
-    };
-    const show = (string: ByteSlice | undefined): void => {
-      const shown = asString(string);
-      if (shown === undefined) throw new UnreadableContent('a text that is none');
-      if (shown.length > 0) matrix = this.#showText(state, matrix, shown);
+    const place: ContentPlace = {
+      resources,
+      depth,
+      saved: [],
+      state: { ...start },
+      path: new PaintedPath(),
+      clips: false,
+      text: new TextPosition(),
     };
     for (const { operator, operands } of operationsIn(bytes)) {
       const fault = operatorFault(operator, operands, this.#isStrict);
       if (fault !== undefined) throw new UnreadableContent(fault);
-      const n = (index: number): number => requiredNumber(operator, operands[index]);
-      switch (operator) {
-        case 'q':
-          if (saved.length === MAX_SAVED_STATES) throw new UnreadableContent('states nested too deep');
-          saved.push({ ...state });
-          break;
-        case 'Q':
-          state = saved.pop() ?? state;
-          break;
-        case 'cm':
-          state.ctm = multiply([n(0), n(1), n(2), n(3), n(4), n(5)], state.ctm);
-          break;
-        case 're':
-          path.rectangle(n(0), n(1), n(2), n(3));
-          break;
-        case 'm':
-        case 'l':
-          path.point(n(0), n(1), operator === 'l');
-          break;
-        case 'c':
-        case 'v':
-        case 'y': {
-          const numbers = operands.map((_, index) => n(index));
-          path.curve(curveOf(operator, path, numbers));
-          break;
-        }
-        case 'h':
-          path.close();
-          break;
-        case 'W':
-        case 'W*':
-          clips = true;
-          break;
-        case 'f':
-        case 'F':
-        case 'f*':
-        case 'B':
-        case 'B*':
-        case 'b':
-        case 'b*':
-        case 'S':
-        case 's':
-        case 'n':
-          if (/[sb]/.test(operator)) path.close();
-          if (operator !== 'n') this.#paintPath(state, path, operator);
-          if (clips) state.hides = false;
-          if (clips && !(path.isBox && isUpright(state.ctm)))
-            Object.assign(state, { isConditional: true, isShaped: true });
-          if (clips && path.points.length > 0) state.clip = intersectClip(state.clip, path.extent(state.ctm));
-          path = new PaintedPath();
-          clips = false;
-          break;
-        case 'sh':
-          this.#noteUnsupported('a shading');
-          this.#addMark(
-            {
-              ...state,
-              fill: undefined,
-              isShaped:
-                state.isShaped || drawsPicture(this.#pdf, this.#resource(resources, 'Shading', operands[0])),
-            },
-            { kind: 'fill', box: state.clip ?? EVERYWHERE, isRectilinear: true },
-          );
-          break;
-        case 'g':
-        case 'rg':
-        case 'k':
-        case 'sc':
-        case 'scn':
-        case 'G':
-        case 'RG':
-        case 'K':
-        case 'SC':
-        case 'SCN':
-          this.#setColour(state, resources, operator, operands);
-          break;
-        case 'cs':
-          state.fillComponents = componentsOf(this.#pdf, resources, operands[0]);
-          state.fill = state.fillComponents === undefined ? undefined : 0;
-          break;
-        case 'CS':
-          state.lineComponents = componentsOf(this.#pdf, resources, operands[0]);
-          state.line = state.lineComponents === undefined ? undefined : 0;
-          break;
-        case 'w':
-          state.lineWidth = n(0);
-          break;
-        case 'd':
-          state.isDashed = isDash(operands[0]);
-          break;
-        case 'BDC':
-          if (asName(operands[0]) === 'OC') {
-            this.#noteUnsure('optional content');
-            state.hides = false;
-            state.isConditional = true;
-          }
-          break;
-        case 'gs':
-          this.#readGraphicsParameters(state, resources, operands[0]);
-          break;
-        case 'BI':
-          this.#addMark(state, { kind: 'image', box: transformed(state.ctm, UNIT_SQUARE) });
-          break;
-        case 'Do':
-          this.#paintXObject(state, resources, operands[0], depth);
-          break;
-        case 'BT':
-          matrix = IDENTITY;
-          line = IDENTITY;
-          break;
-        case 'Tf':
-          state.font = this.#fontIn(this.#resource(resources, 'Font', operands[0]));
-          state.size = n(1);
-          break;
-        case 'TL':
-          state.leading = n(0);
-          break;
-        case 'Ts':
-          state.rise = n(0);
-          break;
-        case 'Tz':
-          state.scale = n(0) / 100;
-          break;
-        case 'Tr':
-          state.mode = n(0);
-          break;
-        case 'Tc':
-        case 'Tw':
-          if (!(n(0) > -Math.abs(state.size || 12) / 2)) this.#noteUnsupported('text written backwards');
-          if (operator === 'Tc') state.letterSpace = n(0);
-          else state.wordSpace = n(0);
-          break;
-        case 'Td':
-          move(n(0), n(1));
-          break;
-        case 'TD':
-          state.leading = -n(1);
-          move(n(0), n(1));
-          break;
-        case 'Tm':
-          line = [n(0), n(1), n(2), n(3), n(4), n(5)];
-          matrix = line;
-          break;
-        case 'T*':
-          move(0, -state.leading);
-          break;
-        case 'Tj':
-          show(operands[0]);
-          break;
-        case "'":
-          move(0, -state.leading);
-          show(operands[0]);
-          break;
-        case '"':
-          state.wordSpace = n(0);
-          state.letterSpace = n(1);
-          move(0, -state.leading);
-          show(operands[2]);
-          break;
-        case 'TJ':
-          for (const item of items(operands[0] ?? EMPTY_ARRAY)) {
-            const back = numberOf(item);
-            if (back === undefined) show(item);
-            else {
-              if (back > MAX_KERNING) this.#noteUnsupported('text written backwards');
-              matrix = multiply([1, 0, 0, 1, (-back / 1000) * state.size * state.scale, 0], matrix);
-            }
-          }
-          break;
-      }
+      const operation: Operation = {
+        operator,
+        operands,
+        n: (index) => requiredNumber(operator, operands[index]),
+      };
+      const isDone = this.#interpretPath(place, operation) || this.#interpretText(place, operation);
+      if (!isDone) this.#interpretState(place, operation);
     }
   }
 
-  /** @throws UnreadableContent for a key that is written twice: programs take the first or the last one */
-  #assertOnce(dict: PdfDict | undefined): void {
-    if (dict !== undefined && entriesOf(dict) === undefined)
-      throw new UnreadableContent('a key that is written twice');
+  /** Operators of paths (8.5). @returns false for others */
+  #interpretPath(place: ContentPlace, { operator, operands, n }: Operation): boolean {
+    const { state, path } = place;
+    switch (operator) {
+      case 're':
+        path.rectangle(n(0), n(1), n(2), n(3));
+        return true;
+      case 'm':
+      case 'l':
+        path.point(n(0), n(1), operator === 'l');
+        return true;
+      case 'c':
+      case 'v':
+      case 'y': {
+        const numbers = operands.map((_, index) => n(index));
+        path.curve(curveOf(operator, path, numbers));
+        return true;
+      }
+      case 'h':
+        path.close();
+        return true;
+      case 'W':
+      case 'W*':
+        place.clips = true;
+        return true;
+      case 'f':
+      case 'F':
+      case 'f*':
+      case 'B':
+      case 'B*':
+      case 'b':
+      case 'b*':
+      case 'S':
+      case 's':
+      case 'n':
+        if (/[sb]/.test(operator)) path.close();
+        if (operator !== 'n') this.#paintPath(state, path, operator);
+        if (place.clips) clipBy(state, path);
+        place.path = new PaintedPath();
+        place.clips = false;
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Operators of text (9.3, 9.4). @returns false for others */
+  #interpretText(place: ContentPlace, { operator, operands, n }: Operation): boolean {
+    const { state, text } = place;
+    switch (operator) {
+      case 'BT':
+        text.begin();
+        return true;
+      case 'Tf':
+        state.font = this.#fonts.of(this.#resource(place.resources, 'Font', operands[0]));
+        state.size = n(1);
+        return true;
+      case 'TL':
+      case 'Ts':
+      case 'Tz':
+      case 'Tr':
+        setTextParameter(state, operator, n(0));
+        return true;
+      case 'Tc':
+      case 'Tw':
+        if (!(n(0) > -Math.abs(state.size || 12) / 2)) this.#noteUnsupported('text written backwards');
+        if (operator === 'Tc') state.letterSpace = n(0);
+        else state.wordSpace = n(0);
+        return true;
+      case 'Td':
+        text.move(n(0), n(1));
+        return true;
+      case 'TD':
+        state.leading = -n(1);
+        text.move(n(0), n(1));
+        return true;
+      case 'Tm':
+        text.set([n(0), n(1), n(2), n(3), n(4), n(5)]);
+        return true;
+      case 'T*':
+        text.move(0, -state.leading);
+        return true;
+      default:
+        return this.#interpretStrings(place, { operator, operands, n });
+    }
+  }
+
+  /** Operators that show text (9.4.3). @returns false for others */
+  #interpretStrings({ state, text }: ContentPlace, { operator, operands, n }: Operation): boolean {
+    switch (operator) {
+      case 'Tj':
+        this.#show(state, text, operands[0]);
+        return true;
+      case "'":
+        text.move(0, -state.leading);
+        this.#show(state, text, operands[0]);
+        return true;
+      case '"':
+        state.wordSpace = n(0);
+        state.letterSpace = n(1);
+        text.move(0, -state.leading);
+        this.#show(state, text, operands[2]);
+        return true;
+      case 'TJ':
+        for (const item of items(operands[0] ?? EMPTY_ARRAY)) {
+          const back = numberOf(item);
+          if (back === undefined) this.#show(state, text, item);
+          else {
+            if (back > MAX_KERNING) this.#noteUnsupported('text written backwards');
+            text.advance((-back / 1000) * state.size * state.scale);
+          }
+        }
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #show(state: GraphicsState, text: TextPosition, string: ByteSlice | undefined): void {
+    const shown = asString(string);
+    if (shown === undefined) throw new UnreadableContent('a text that is none');
+    if (shown.length > 0) text.matrix = this.#showText(state, text.matrix, shown);
+  }
+
+  /** Operators of the graphics state, of colours, of shadings, pictures and forms. */
+  #interpretState(place: ContentPlace, { operator, operands, n }: Operation): void {
+    const { state, resources } = place;
+    switch (operator) {
+      case 'q':
+        if (place.saved.length === MAX_SAVED_STATES) throw new UnreadableContent('states nested too deep');
+        place.saved.push({ ...state });
+        break;
+      case 'Q':
+        place.state = place.saved.pop() ?? state;
+        break;
+      case 'cm':
+        state.ctm = multiply([n(0), n(1), n(2), n(3), n(4), n(5)], state.ctm);
+        break;
+      case 'sh': {
+        this.#noteUnsupported('a shading');
+        const shading = this.#resource(resources, 'Shading', operands[0]);
+        const isShaped = state.isShaped || drawsPicture(this.#pdf, shading);
+        const box = state.clip ?? EVERYWHERE;
+        this.#addMark({ ...state, fill: undefined, isShaped }, { kind: 'fill', box, isRectilinear: true });
+        break;
+      }
+      case 'g':
+      case 'rg':
+      case 'k':
+      case 'sc':
+      case 'scn':
+      case 'G':
+      case 'RG':
+      case 'K':
+      case 'SC':
+      case 'SCN':
+        this.#setColour(state, resources, operator, operands);
+        break;
+      case 'cs':
+        state.fillComponents = componentsOf(this.#pdf, resources, operands[0]);
+        state.fill = state.fillComponents === undefined ? undefined : 0;
+        break;
+      case 'CS':
+        state.lineComponents = componentsOf(this.#pdf, resources, operands[0]);
+        state.line = state.lineComponents === undefined ? undefined : 0;
+        break;
+      case 'w':
+        state.lineWidth = n(0);
+        break;
+      case 'd':
+        state.isDashed = isDash(operands[0]);
+        break;
+      case 'BDC':
+        if (asName(operands[0]) !== 'OC') break;
+        this.#noteUnsure('optional content');
+        state.hides = false;
+        state.isConditional = true;
+        break;
+      case 'gs':
+        this.#readGraphicsParameters(state, resources, operands[0]);
+        break;
+      case 'BI':
+        this.#addMark(state, { kind: 'image', box: transformed(state.ctm, UNIT_SQUARE) });
+        break;
+      case 'Do':
+        this.#paintXObject(state, resources, operands[0], place.depth);
+        break;
+    }
   }
 
   #assertResources(resources: PdfDict | undefined): void {
-    this.#assertOnce(resources);
-    for (const entry of resources?.entries ?? []) this.#assertOnce(this.#pdf.dict(resources?.valueAt(entry)));
+    assertOnce(resources);
+    for (const entry of resources?.entries ?? []) assertOnce(this.#pdf.dict(resources?.valueAt(entry)));
   }
 
   #resource(resources: Resources, kind: string, name: ByteSlice | undefined): ByteSlice | undefined {
@@ -550,21 +564,6 @@ export class ContentReader {
     return together(marks.map(({ box }) => transformed(matrix, box))) ?? 'blank';
   }
 
-  #fontIn(value: ByteSlice | undefined): GraphicsState['font'] {
-    const dict = this.#pdf.dict(value);
-    if (dict === undefined) return undefined;
-    const number = asReference(value)?.number;
-    const cached = number === undefined ? undefined : this.#fonts.get(number);
-    if (cached === undefined) {
-      this.#assertOnce(dict);
-      for (const key of ['Encoding', 'CharProcs']) this.#assertOnce(this.#pdf.dict(dict.get(key)));
-      if (hasOddWidths(this.#pdf, dict)) throw new UnmeasuredFont();
-    }
-    const reader = cached ?? fontReader(this.#pdf, dict);
-    if (number !== undefined) this.#fonts.set(number, reader);
-    return { reader, number, dict };
-  }
-
   #paintXObject(
     state: GraphicsState,
     resources: Resources,
@@ -582,12 +581,12 @@ export class ContentReader {
   #readGraphicsParameters(state: GraphicsState, resources: Resources, name: ByteSlice | undefined): void {
     const dict = this.#pdf.dict(this.#resource(resources, 'ExtGState', name));
     if (dict === undefined) return;
-    this.#assertOnce(dict);
+    assertOnce(dict);
     for (const key of readParameters(this.#pdf, state, dict))
       this.#noteUnsupported(`a graphics state with /${key}`);
     const [font, size] = items(this.#pdf.resolve(dict.get('Font')));
     if (font === undefined) return;
-    state.font = this.#fontIn(font);
+    state.font = this.#fonts.of(font);
     state.size = numberOf(size) ?? Number.NaN;
   }
 }

@@ -7,7 +7,7 @@ import { anyInk, usualInk } from './glyph-ink.ts';
 import { glyphNames, simpleEncoding } from './glyph-names.ts';
 
 /** One code of a string. */
-interface ShownCode {
+interface StringCode {
   readonly code: number;
   /** Undefined when the font has no mapping. */
   readonly text: string | undefined;
@@ -22,7 +22,7 @@ interface ShownCode {
 }
 
 export interface FontReader {
-  codes(bytes: Buffer): readonly ShownCode[];
+  codes(bytes: Buffer): readonly StringCode[];
   /** True when the file contains the glyph outlines, which may differ from the characters of the mapping. */
   readonly embedded: boolean;
   /** True for Type 3 fonts: glyphs are content streams with any content (9.6.4). */
@@ -31,7 +31,7 @@ export interface FontReader {
 }
 
 /** Returns the codes of a text without a font, as wide as most letters. */
-export function codesWithoutFont(bytes: Buffer): readonly ShownCode[] {
+export function codesWithoutFont(bytes: Buffer): readonly StringCode[] {
   const shown = {
     text: undefined,
     width: USUAL_WIDTH,

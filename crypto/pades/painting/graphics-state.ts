@@ -127,3 +127,15 @@ export function drawsPicture(pdf: PdfDocument, value: ByteSlice | undefined): bo
     asInteger(pdf.resolve(dict?.get('PatternType'))) === 2 ? pdf.dict(dict?.get('Shading')) : dict;
   return !GRADIENTS.includes(asInteger(pdf.resolve(shading?.get('ShadingType'))));
 }
+
+/** Sets a parameter of the text state (9.3). */
+export function setTextParameter(
+  state: GraphicsState,
+  operator: 'TL' | 'Ts' | 'Tz' | 'Tr',
+  value: number,
+): void {
+  if (operator === 'TL') state.leading = value;
+  else if (operator === 'Ts') state.rise = value;
+  else if (operator === 'Tz') state.scale = value / 100;
+  else state.mode = value;
+}

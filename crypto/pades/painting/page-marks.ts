@@ -32,7 +32,7 @@ export interface PaintedPage {
   readonly dict: PdfDict;
 }
 
-interface ShownAnnotation {
+interface VisibleAnnotation {
   readonly number: number | undefined;
   readonly type: string;
   readonly rectangle: Box;
@@ -45,7 +45,7 @@ interface ShownAnnotation {
 export interface PageMarks {
   /** Undefined for content that cannot be read. */
   readonly content: readonly Mark[] | undefined;
-  readonly annotations: readonly ShownAnnotation[];
+  readonly annotations: readonly VisibleAnnotation[];
 }
 
 /** Returns the flags of an annotation; 0 for what is no plain number, of which some programs make none. */
@@ -97,8 +97,8 @@ function shownAnnotations(
   pdf: PdfDocument,
   page: PdfDict,
   spend: (steps: number) => void,
-): ShownAnnotation[] {
-  const found: ShownAnnotation[] = [];
+): VisibleAnnotation[] {
+  const found: VisibleAnnotation[] = [];
   for (const item of items(pdf.resolve(page.get('Annots')))) {
     if (found.length > MAX_ANNOTATIONS) break;
     const dict = pdf.dict(item);

@@ -15,7 +15,7 @@ export interface Mark {
   readonly edges: readonly Box[] | undefined;
   /** True for an opaque filled rectangle without a clipping path. */
   readonly hides: boolean;
-  readonly text?: ShownText;
+  readonly text?: PaintedText;
   /** Box of the clipping path or of the form's /BBox, outside of which nothing is painted. */
   readonly clip: Box | undefined;
   /** Lightness from 0, black, to 1, white; undefined for a colour that cannot be told. */
@@ -49,7 +49,7 @@ export interface Glyph {
   readonly to: readonly [number, number];
 }
 
-interface ShownText {
+interface PaintedText {
   /** Undefined when the font does not map its codes to characters. */
   readonly text: string | undefined;
   readonly glyphs: readonly Glyph[];

@@ -178,7 +178,7 @@ export function judgeRedrawn(
 }
 
 /** A stream of a field after a change. */
-interface ShownStream {
+interface FieldStream {
   readonly dict: PdfDict;
   readonly number: number;
   readonly pages: Pages;
@@ -191,7 +191,7 @@ interface ShownStream {
 function judgeSigned(
   pair: ObjectComparison,
   field: SurveyedField,
-  { dict, number, pages }: ShownStream,
+  { dict, number, pages }: FieldStream,
 ): AppearanceJudgement {
   const isButton = field.type === 'Btn';
   if (isButton && shownStream(pair.before.pdf, field.dict) === number) return FAITHFUL;
@@ -306,7 +306,7 @@ function isUnchanged(pair: ObjectComparison, number: number): boolean {
 function judgeStream(
   pair: ObjectComparison,
   field: SurveyedField,
-  { dict, number, pages, isSigned = false }: ShownStream & { readonly isSigned?: boolean },
+  { dict, number, pages, isSigned = false }: FieldStream & { readonly isSigned?: boolean },
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const rectangle = boxOf(pdf, dict.get('Rect'));
@@ -339,7 +339,7 @@ function judgeMarks(
     isSigned,
     marks,
     rectangle,
-  }: ShownStream & { readonly isSigned: boolean; readonly marks: readonly Mark[]; readonly rectangle: Box },
+  }: FieldStream & { readonly isSigned: boolean; readonly marks: readonly Mark[]; readonly rectangle: Box },
 ): AppearanceJudgement {
   const { pdf } = pair.after;
   const paths = judgePaths(field, marks, rectangle, lineLimit(pair, dict));

@@ -25,7 +25,7 @@ const DRAWING_KEYS = ['DA', 'DR', 'Q', 'NeedAppearances'];
 const DRAWS_LOOK: ReadonlySet<string> = new Set(['look', 'either']);
 
 /** A field, or a widget that no field lists, on its pages; undefined for a field on none. */
-interface ShownWidget {
+interface PlacedWidget {
   readonly field: SurveyedField;
   readonly pages: ReadonlySet<SurveyedPage> | undefined;
 }
@@ -86,7 +86,7 @@ function drawsOtherwise(pair: ObjectComparison): boolean {
 }
 
 /** Lists the fields, and the widgets on pages that belong to no field of the form. */
-function* shownWidgets(pdf: PdfDocument, survey: DocumentSurvey): Generator<ShownWidget> {
+function* shownWidgets(pdf: PdfDocument, survey: DocumentSurvey): Generator<PlacedWidget> {
   for (const field of survey.fields.values()) yield { field, pages: survey.places.get(field.number) };
   for (const page of survey.pages) {
     for (const item of items(pdf.resolve(page.dict.get('Annots')))) {

@@ -1,6 +1,6 @@
 /** Compares the outlines of a font in a file with those of the bundled fonts, whose shapes are known. */
 import { CryptoError } from '../../core/types.ts';
-import { TextFont } from './shown-text.ts';
+import { TextFont } from './shaped-text.ts';
 
 /** Offset of a table in a TrueType file, and the table; undefined when the file has none. */
 function tableOf(file: Buffer, name: string): Buffer | undefined {

@@ -194,7 +194,7 @@ function onWhite(samples: Samples): Samples {
   return { ...samples, colours, alpha: undefined };
 }
 
-export interface ShownImage {
+export interface EmbeddableImage {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
@@ -205,7 +205,7 @@ export interface ShownImage {
 }
 
 /** @throws {CryptoError} `request.invalid` for anything but a complete PNG or JPEG within the limits */
-export function showImage(file: Uint8Array): ShownImage {
+export function showImage(file: Uint8Array): EmbeddableImage {
   // Transfer between threads turns a Buffer into a Uint8Array.
   const image = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   assertFileLength(image);

@@ -1,5 +1,5 @@
 /** Arranges image and text in a rectangle: image left, text right, each alone in the whole rectangle. */
-import type { ShownText } from '../fonts/shown-text.ts';
+import type { ShapedText } from '../fonts/shaped-text.ts';
 import { numberText } from '../update/incremental-update.ts';
 
 /** Points. */
@@ -34,7 +34,7 @@ export function layOut(
     ink,
     imageName = 'Im',
   }: {
-    readonly text: Pick<ShownText, 'lines' | 'ascent' | 'descent'> | undefined;
+    readonly text: Pick<ShapedText, 'lines' | 'ascent' | 'descent'> | undefined;
     /** Operators that set the colour of text. */
     readonly ink: string;
     /** Of the resource. */
@@ -74,7 +74,7 @@ export function textArea(extent: Extent, image: Extent | undefined): Area {
 /** Returns the size at which all lines fit, points. */
 export function fittingSize(
   area: Extent,
-  { lines, ascent, descent }: Pick<ShownText, 'lines' | 'ascent' | 'descent'>,
+  { lines, ascent, descent }: Pick<ShapedText, 'lines' | 'ascent' | 'descent'>,
 ): number {
   const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;
   const widest = Math.max(...lines.map(({ width }) => width)) / 1000;
@@ -94,7 +94,7 @@ function imageIn(area: Area, image: Extent, name: string): string {
 /** Fits all lines at one size, left-aligned, vertically centred. */
 function textIn(
   area: Area,
-  { lines, ascent, descent }: Pick<ShownText, 'lines' | 'ascent' | 'descent'>,
+  { lines, ascent, descent }: Pick<ShapedText, 'lines' | 'ascent' | 'descent'>,
   ink: string,
 ): string {
   const tall = (ascent - descent) / 1000 + (lines.length - 1) * LEADING;

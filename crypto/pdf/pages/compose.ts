@@ -7,7 +7,7 @@
 import { createTarget, openSource } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import { type PdfDocument, withPdf } from '../document/document.ts';
-import { TextFont } from '../fonts/shown-text.ts';
+import { TextFont } from '../fonts/shaped-text.ts';
 import type { ByteSource } from '../syntax/objects.ts';
 import { sourceText, textString } from '../syntax/strings.ts';
 import type { Reference } from '../syntax/values.ts';

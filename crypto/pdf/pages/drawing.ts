@@ -3,7 +3,7 @@
  * the page as shown, x to the right and y down.
  */
 import { CryptoError } from '../../core/types.ts';
-import { showText, TextFont } from '../fonts/shown-text.ts';
+import { showText, TextFont } from '../fonts/shaped-text.ts';
 import { showImage } from '../graphics/image.ts';
 import { type Extent, fittingSize, layOut, textArea } from '../graphics/layout.ts';
 import type { PdfARules } from '../graphics/pdfa-rules.ts';

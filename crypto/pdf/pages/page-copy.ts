@@ -2,7 +2,7 @@
 
 import { CryptoError } from '../../core/types.ts';
 import { pages, type TreePage } from '../document/page.ts';
-import type { TextFont } from '../fonts/shown-text.ts';
+import type { TextFont } from '../fonts/shaped-text.ts';
 import { viewOf } from '../graphics/page-view.ts';
 import {
   asName,

@@ -1,9 +1,9 @@
 /** The certificate that a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
 import { createHash } from 'node:crypto';
-import { Asn1Error, contents, readWhole } from '../../asn1/read.ts';
+import { Asn1Error, childrenOf, contents, encoded, enter, readWhole, TAG } from '../../asn1/read.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../../core/validation-report.ts';
-import type { Certificate } from '../../x509/certificate.ts';
-import { attributeText, nameKey, nameKeyOf } from '../../x509/names.ts';
+import { type Certificate, serialOctets } from '../../x509/certificate.ts';
+import { attributeText, nameKey, nameKeyOf, readGeneralNames } from '../../x509/names.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
 import { issuerSerialOf } from '../elements/signature-text.ts';
 import { hashOf } from './algorithms.ts';
@@ -92,8 +92,10 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
   const named = binding('passed', 'A signed property names the certificate.');
   const other = 'Issuer and serial in the signed properties are those of another certificate.';
   if (name.issuerSerial !== undefined) {
-    const same = name.issuerSerial.equals(issuerSerialOf(certificate.der));
-    return [same ? named : binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+    const written = issuerSerialForm(name.issuerSerial, certificate);
+    if (written === 'other') return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+    if (written === 'same') return [named];
+    return [named, warned('certificate.issuer-name', FORM_MESSAGES[written])];
   }
   if (name.issuerText === undefined) return [named];
   const serial = decimal(certificate.serial);
@@ -112,6 +114,42 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
       : 'The name of the issuer in the signed properties is another one than in the certificate.';
   const detail = printable(name.issuerText.name);
   return [named, warned('certificate.issuer-name', message, detail)];
+}
+
+const FORM_MESSAGES = {
+  bare: 'Issuer and serial number in the signed properties lack the wrapping that EN 319 132-1 requires.',
+  unreadable:
+    'Issuer and serial number in the signed properties are written so that they cannot be compared with the certificate.',
+} as const;
+
+/**
+ * Compares IssuerSerialV2 with the certificate. The digest identifies the certificate, so only a contradiction fails:
+ * programs write the name anew with other string types, or leave out the GeneralNames around it.
+ * @param der IssuerSerial (RFC 5035 §4)
+ */
+function issuerSerialForm(
+  der: Buffer,
+  certificate: Certificate,
+): 'same' | 'other' | keyof typeof FORM_MESSAGES {
+  if (der.equals(issuerSerialOf(certificate.der))) return 'same';
+  try {
+    const fields = enter(readWhole(der), TAG.sequence);
+    const names = fields.next(TAG.sequence);
+    const serial = encoded(fields.next(TAG.integer));
+    fields.end();
+    const [first] = childrenOf(names);
+    const isBare = first?.tag === TAG.set;
+    const keys = isBare
+      ? [nameKey(encoded(names))]
+      : readGeneralNames(names).flatMap((one) => (one.kind === 'directory' ? [nameKey(one.name)] : []));
+    if (!serialOctets(serial).equals(serialOctets(certificate.serial))) return 'other';
+    if (keys.length === 0) return 'unreadable';
+    if (!keys.includes(certificate.issuerKey)) return 'other';
+    return isBare ? 'bare' : 'same';
+  } catch (error) {
+    if (error instanceof Asn1Error) return 'unreadable';
+    throw error;
+  }
 }
 
 function binding(

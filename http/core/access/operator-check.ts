@@ -2,8 +2,8 @@
 import { Refusal } from '../../../machines/refusals.ts';
 import type { Authenticator } from './auth.ts';
 import type { Caller } from './caller.ts';
-import { readCookie } from './cookies.ts';
 import { mayDo } from './permission.ts';
+import { readCookie } from './session-cookies.ts';
 import type { WrongKeys } from './wrong-keys.ts';
 
 export interface OperatorCheck {

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import type { Clock, Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { Batch } from '../../../actors/index.ts';
-import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
+import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/secrets/token.ts';
 import { OPERATOR_ROLES } from '../../../contracts/batch/access.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 

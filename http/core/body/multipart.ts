@@ -5,7 +5,7 @@
  * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2047 (encoded words).
  */
 import { isAscii } from 'node:buffer';
-import { decodeWindows1252 } from '../../../actors/shared/windows-1252.ts';
+import { decodeWindows1252 } from '../../../actors/shared/files/windows-1252.ts';
 
 export type MultipartEvent =
   /** Start of a part. `fileName` is undefined for a plain field, and may be empty. */

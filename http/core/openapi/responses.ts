@@ -172,7 +172,7 @@ function contentOf(
         'text/css': { schema: { type: 'string' } },
         'text/javascript': { schema: { type: 'string' } },
         'image/svg+xml': { schema: { type: 'string' } },
-        ...binary(['image/png', 'image/jpeg', 'font/woff2', 'application/wasm']),
+        ...binary(['image/png', 'image/jpeg', 'font/woff2', 'application/pdf', 'application/wasm']),
       };
     case 'text':
       return { 'text/plain': { schema: { type: 'string' } } };

@@ -10,13 +10,12 @@ import { cachedJson, type JsonReply, page } from '../reply.ts';
 import { type AnyRoute, type AuthPolicy, PLAIN_GET, route } from '../router.ts';
 import { type ApiDescription, describeApi } from './document.ts';
 import { referencePage } from './reference-page.ts';
-import { asOpenApi30 } from './version-3-0.ts';
 
 const DOCUMENT_PATH = '/openapi/v1.json';
 const REFERENCE_PATH = '/scalar/v1';
 
 const documentShape = z
-  .looseObject({ openapi: z.enum(['3.1.1', '3.0.3']).describe('Version of the specification.') })
+  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the specification.') })
   .meta({ description: 'An OpenAPI document: this one.' });
 
 /** Frame and access rule of the reference page. */
@@ -40,19 +39,13 @@ export function withReference(
   description: ApiDescription,
   framing: ReferenceFrame,
 ): readonly AnyRoute[] {
-  let made: { readonly document: JsonReply; readonly earlier: JsonReply } | undefined;
+  let document: JsonReply | undefined;
   /** The page by the scopes of the reader. */
   const pages = new Map<string, string>();
   // Built on the first request, so that it does not delay the start.
   const describe = () => {
-    if (made === undefined) {
-      const document = describeApi(all, description);
-      made = {
-        document: cachedJson(200, document),
-        earlier: cachedJson(200, asOpenApi30(document)),
-      };
-    }
-    return made;
+    document ??= cachedJson(200, describeApi(all, description));
+    return document;
   };
   const pageFor = (given: readonly AccessScope[] | undefined) => {
     const scopes = given && ACCESS_SCOPES.filter((scope) => given.includes(scope));
@@ -69,15 +62,11 @@ export function withReference(
       group: 'Description',
       path: DOCUMENT_PATH,
       summary: 'This interface as an OpenAPI document.',
-      description:
-        'Built from the route table of the running service. OpenAPI 3.1, or 3.0 for importers that read no later version; that form has no webhooks.',
+      description: 'Built from the route table of the running service.',
       auth: framing.auth.document,
-      query: z.object({
-        version: z.enum(['3.0', '3.1']).default('3.1').describe('Version of the specification.'),
-      }),
       responses: { 200: documentShape },
       // Encoded once: a quarter of a megabyte takes tens of milliseconds.
-      handle: ({ query }) => (query.version === '3.0' ? describe().earlier : describe().document),
+      handle: describe,
     }),
     route({
       ...PLAIN_GET,

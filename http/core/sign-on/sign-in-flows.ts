@@ -7,9 +7,9 @@
 import { createHmac } from 'node:crypto';
 import type { Clock, Ids, StoreNodes } from '@sealwright/runtime';
 import { z } from 'zod';
-import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
+import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/secrets/token.ts';
 import type { Caller } from '../access/caller.ts';
-import { hostCookie, readCookie } from '../access/cookies.ts';
+import { hostCookie, readCookie } from '../access/session-cookies.ts';
 import type { ReplyHeaders } from '../reply.ts';
 import type { FlowSecrets } from './provider.ts';
 
@@ -69,7 +69,7 @@ const answerShape = z.strictObject({
   }),
   until: z.int(),
 });
-type KeptAnswer = z.infer<typeof answerShape>;
+type StoredAnswer = z.infer<typeof answerShape>;
 
 /** The provider of a session, for the sign-out. */
 const originShape = z.strictObject({ provider: z.string(), idToken: z.string() });
@@ -144,12 +144,12 @@ export class SignInFlows {
   }
 
   /** Undefined: it is too long for a cookie. */
-  answer(given: Omit<KeptAnswer, 'until'>, caller: Https): string | undefined {
+  answer(given: Omit<StoredAnswer, 'until'>, caller: Https): string | undefined {
     const cookie = this.#cookie('answer', { ...given, until: this.#clock.now() + ANSWER_MS }, caller);
     return cookie.length <= MAX_COOKIE ? cookie : undefined;
   }
 
-  readAnswer(provider: string, cookies: string, caller: Https): KeptAnswer | undefined {
+  readAnswer(provider: string, cookies: string, caller: Https): StoredAnswer | undefined {
     const found = this.#read('answer', answerShape, cookies, caller);
     return found?.provider === provider && found.until > this.#clock.now() ? found : undefined;
   }

@@ -4,21 +4,24 @@ import type { z } from 'zod';
 import { parsedInput } from '../../../actors/portal/api.ts';
 import { namingIgnored } from '../../../contracts/ignored-members.ts';
 import { editFlow, replaceEnvelope, replaceFile } from '../../../contracts/portal/document-changes.ts';
-import { drafts } from '../../../contracts/portal/kept-requests/drafts.ts';
-import { saveEditorSession } from '../../../contracts/portal/kept-requests/editor-sessions.ts';
-import { createGeneration } from '../../../contracts/portal/kept-requests/generations.ts';
+import { createDocuments } from '../../../contracts/portal/new-documents.ts';
+import { nameOf } from '../../../contracts/portal/operation.ts';
+import { drafts } from '../../../contracts/portal/saved-requests/drafts.ts';
+import { saveEditorSession } from '../../../contracts/portal/saved-requests/editor-sessions.ts';
+import { createGeneration } from '../../../contracts/portal/saved-requests/generations.ts';
 import {
   createMarksSession,
   createMarksSessionOfDocuments,
-} from '../../../contracts/portal/kept-requests/marks-sessions.ts';
-import { createSavedFlowDocuments, savedFlows } from '../../../contracts/portal/kept-requests/saved-flows.ts';
+} from '../../../contracts/portal/saved-requests/marks-sessions.ts';
+import {
+  createSavedFlowDocuments,
+  savedFlows,
+} from '../../../contracts/portal/saved-requests/saved-flows.ts';
 import {
   createTemplateDocuments,
   generateTemplateDocuments,
   templates,
-} from '../../../contracts/portal/kept-requests/templates.ts';
-import { createDocuments } from '../../../contracts/portal/new-documents.ts';
-import { nameOf } from '../../../contracts/portal/operation.ts';
+} from '../../../contracts/portal/saved-requests/templates.ts';
 import { signElectronically } from '../../../contracts/portal/signing/signing.ts';
 import type { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';

@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §4.
  */
 import type { BlobSink } from '../../../actors/portal/api.ts';
-import { MAX_FORM_TEXT } from '../../../contracts/portal/files/uploads.ts';
+import { MAX_FORM_TEXT } from '../../../contracts/portal/uploads.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ByteSink,

@@ -5,10 +5,14 @@
  * Source: docs/portal-values.md §9, query parameters; §1 rows 5 to 7.
  */
 import { z } from 'zod';
+import { LANGUAGES } from '../../../contracts/portal/words.ts';
 import type { Theme } from '../../../web/pages/portal/page-frame.tsx';
 import type { SigningPageOptions } from '../../../web/pages/portal/signing-options.ts';
 
-const language = z.string().optional().describe('`en`, `pt` or `es`; otherwise what the browser prefers.');
+const language = z
+  .string()
+  .optional()
+  .describe(`${LANGUAGES.map((one) => `\`${one}\``).join(', ')}; otherwise what the browser prefers.`);
 const theme = z.string().optional().describe('`light` or `dark`; otherwise that of the system.');
 
 /** Options of read-only pages. */

@@ -6,8 +6,8 @@
  */
 import type { ReplyHeaders } from '../../core/reply.ts';
 
-/** Sites that may frame a page: none, any, or these origins. */
-export type Framing = 'none' | 'any' | readonly string[];
+/** Sites that may frame a page: none, this portal, any, or these origins. */
+export type Framing = 'none' | 'self' | 'any' | readonly string[];
 
 /** Scripts send the forms; only the check page has a form that the browser sends. */
 export type Forms = 'by-script' | 'own';
@@ -16,9 +16,10 @@ const BASE =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; font-src 'self' data:; " +
   "connect-src 'self'; worker-src 'self'; base-uri 'none'";
 
-/** Headers of an HTML page. */
-export function pageHeaders(framing: Framing, forms: Forms = 'by-script'): ReplyHeaders {
-  const policy = `${BASE}; form-action ${forms === 'own' ? "'self'" : "'none'"}; frame-ancestors ${ancestors(framing)}`;
+/** Headers of an HTML page. @param hasFrames it shows other pages of this portal */
+export function pageHeaders(framing: Framing, forms: Forms = 'by-script', hasFrames = false): ReplyHeaders {
+  const frames = hasFrames ? "; frame-src 'self'" : '';
+  const policy = `${BASE}${frames}; form-action ${forms === 'own' ? "'self'" : "'none'"}; frame-ancestors ${ancestors(framing)}`;
   return [
     ['Content-Security-Policy', policy],
     // X-Frame-Options cannot name origins, and would forbid frames that the policy allows.
@@ -37,8 +38,15 @@ export const DECODER_HEADERS: ReplyHeaders = [
   ['Content-Security-Policy', "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"],
 ];
 
+/** Headers of a picture: opened by itself, it runs and loads nothing. */
+export const PICTURE_HEADERS: ReplyHeaders = [
+  ['Content-Security-Policy', "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"],
+  ['Vary', 'Accept-Encoding'],
+];
+
 function ancestors(framing: Framing): string {
   if (framing === 'none') return "'none'";
+  if (framing === 'self') return "'self'";
   if (framing === 'any') return '*';
   const origins = framing.filter((origin) => /^https?:\/\/[\w.*:[\]-]+$/i.test(origin));
   // A list without valid origins must not permit any site.

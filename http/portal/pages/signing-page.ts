@@ -5,17 +5,21 @@
  * Source: docs/portal-values.md §9.
  */
 
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { SigningPages, SigningPageView } from '../../../actors/portal/api.ts';
 import { queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { textsFor } from '../../../web/pages/portal/language.ts';
+import { beginsWithFirstSheet } from '../../../web/pages/portal/document-part.tsx';
+import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { noticePage, refusedFramePage } from '../../../web/pages/portal/notice-view.tsx';
 import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { clientNetwork } from '../../core/access/addresses.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
+import { asset, assetReply } from '../../core/asset.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requestOriginOf } from '../access-check.ts';
@@ -23,7 +27,8 @@ import { portalRoute } from '../route.ts';
 import { storedFileReply } from '../stored-file.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, signingPageOptions, signingQuery, themeOf, ticketQuery } from './page-options.ts';
-import { pageHeaders } from './page-policy.ts';
+import { PICTURE_HEADERS, pageHeaders } from './page-policy.ts';
+import { codingFor } from './portal-assets.ts';
 
 const params = z.object({ key: z.string() });
 /** Longer tickets are invalid. */
@@ -57,6 +62,7 @@ export function signingRoutes(
     newLinkRoute(pages),
     linkRequestRoute(pages),
     contentRoute(pages),
+    pictureRoute(pages),
     attachmentRoute(pages),
   ];
 }
@@ -156,6 +162,41 @@ function contentRoute({ signing }: SigningRoutes): AnyRoute {
   });
 }
 
+const unpacked = promisify(brotliDecompress);
+/** Most bytes of an unpacked picture: at most 4,000,000 characters are drawn. */
+const MAX_PICTURE_BYTES = 8 << 20;
+
+function pictureRoute({ signing }: SigningRoutes): AnyRoute {
+  return portalRoute({
+    method: 'GET',
+    path: '/document/key/{key}/first-page',
+    group: 'Pages',
+    summary: 'A picture of the first page, which the signing page shows until it has drawn the document.',
+    description:
+      'For the signing page; needs the ticket of its link. An SVG without scripts. 404 for a page that is drawn in the browser alone.',
+    auth: 'anonymous',
+    headers: ['if-none-match', 'accept-encoding'],
+    params,
+    query: ticketQuery,
+    responses: { 200: 'asset' },
+    refusals: ['InvalidTicket', 'DocumentIsDeleted', 'NotFound'],
+    async handle({ params: { key }, query: { ticket = '' }, header }) {
+      if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
+      const packed = await signing.pagePicture(key, ticket);
+      const isPacked = codingFor(header('accept-encoding')) === 'br';
+      const stored = asset('image/svg+xml', packed);
+      const etag = isPacked ? stored.etag : stored.etag.replace(/"$/, '-plain"');
+      const reply = assetReply({ ...stored, etag }, header('if-none-match'));
+      const coding = isPacked ? ([['Content-Encoding', 'br']] as const) : [];
+      const headers = [...(reply.headers ?? []), ...coding, ...PICTURE_HEADERS];
+      if (reply.kind === 'empty') return { ...reply, headers };
+      if (isPacked) return { ...reply, headers, isConfidential: true };
+      const body = await unpacked(packed, { maxOutputLength: MAX_PICTURE_BYTES });
+      return { ...reply, body, headers, isConfidential: true };
+    },
+  });
+}
+
 function attachmentRoute({ signing }: SigningRoutes): AnyRoute {
   return portalRoute({
     method: 'GET',
@@ -200,9 +241,14 @@ function pageRoute(
       // Mail clients take the full stop or bracket after a link for a part of it.
       const ticket = /^[\w-]+/.exec(query.ticket ?? '')?.[0] ?? '';
       const origin = requestOriginOf({ caller, header });
-      const view =
-        isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket, origin) : NOTHING;
-      const words = textsFor(query.culture, header('accept-language'));
+      const known = isTicket(ticket) ? ticket : '';
+      const wishes = signingPageOptions(query, embedded);
+      const asked = { firstPage: beginsWithFirstSheet(wishes) };
+      const view = key.length <= KEY_LENGTH ? await signing.page(key, known, origin, asked) : NOTHING;
+      // The language that the person chooses on the page, or the application in the address, comes first.
+      const spoken =
+        languageOf(query.culture ?? '') === undefined ? (view.language ?? query.culture) : query.culture;
+      const words = textsFor(spoken, header('accept-language'));
       if (embedded && isForeignFrame(header, view.embedOrigins))
         return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('any'));
       const { culture, theme } = query;
@@ -211,8 +257,8 @@ function pageRoute(
       const html = signingPage(
         visit === undefined ? view : { ...view, visit },
         words,
-        signingPageOptions(query, embedded),
-        addressesOf(key, { ...query, ticket }, path),
+        wishes,
+        addressesOf(key, { ...query, ticket, ...(spoken && { culture: spoken }) }, path),
       );
       const framing = embedded ? (view.embedOrigins.length === 0 ? 'any' : view.embedOrigins) : 'none';
       const forms = view.canRequestLink === true || view.state === 'unknown' ? 'own' : 'by-script';
@@ -235,6 +281,7 @@ function addressesOf(
     key,
     ticket,
     content: `${base}/content?${credential}`,
+    picture: `${base}/first-page?${credential}`,
     self: `${base}/${path}?${credential}${wishes}`,
     newLink: `${base}/new-link?${credential}${wishes}`,
     linkRequest: `${base}/link-request?${wishes.slice(1)}`,

@@ -8,7 +8,7 @@ import {
   getContent,
   getContentAsBase64,
   packDocuments,
-} from '../../../contracts/portal/files/document-files.ts';
+} from '../../../contracts/portal/document-files.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { EmptyReply, FileReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

@@ -8,11 +8,7 @@ import {
   retryFailedMails,
   retryMail,
 } from '../../../contracts/portal/mails.ts';
-import {
-  notifyPending,
-  remindParticipant,
-  scheduleReminders,
-} from '../../../contracts/portal/notifications.ts';
+import { notifyPending, remindParticipant, scheduleReminders } from '../../../contracts/portal/reminders.ts';
 import type { EmptyReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';

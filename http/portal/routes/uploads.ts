@@ -1,12 +1,12 @@
 /** `/api/uploads`. */
 import type { BlobSink, IdempotentRequests, Uploads, UploadView } from '../../../actors/portal/api.ts';
+import { nameOf } from '../../../contracts/portal/operation.ts';
 import {
   openSegmentedUpload,
   previewUpload,
   storeBytes,
   storeUpload,
-} from '../../../contracts/portal/files/uploads.ts';
-import { nameOf } from '../../../contracts/portal/operation.ts';
+} from '../../../contracts/portal/uploads.ts';
 import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';

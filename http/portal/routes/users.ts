@@ -25,10 +25,10 @@ import {
 } from '../../../contracts/portal/users.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import { SYSTEM_ORGANIZATION } from '../../../machines/portal/accounts/organization.ts';
+import { roleOf } from '../../../machines/portal/accounts/portal-user.ts';
+import { USER_SCOPES } from '../../../machines/portal/accounts/user-rights.ts';
 import { badField } from '../../../machines/portal/portal-refusals.ts';
-import { roleOf } from '../../../machines/portal/portal-user.ts';
-import { USER_SCOPES } from '../../../machines/portal/user-rights.ts';
 import { csvReply } from '../../core/csv-reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';

@@ -9,7 +9,7 @@ import {
   replayDeliveries,
   resendDelivery,
   testWebhook,
-} from '../../../contracts/portal/webhooks.ts';
+} from '../../../contracts/portal/webhooks/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';

@@ -12,14 +12,14 @@ import {
   type SignedInUser,
   type Templates,
 } from '../../../actors/portal/api.ts';
+import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { maySend } from '../../../machines/portal/user-rights.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { bulkPage, bulkResultPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { mayUse } from './template-pages.ts';
 

@@ -2,6 +2,7 @@
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
+  type BrandingService,
   type DocumentService,
   type Drafts,
   type Folders,
@@ -9,20 +10,22 @@ import {
   type SenderOverview,
   type SignedInUser,
   type Tenant,
+  type UserDirectory,
 } from '../../../actors/portal/api.ts';
 import { setFolderGrants } from '../../../contracts/portal/folder-grants.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { parseEnd, parseMoment } from '../../../contracts/times.ts';
+import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { maySend } from '../../../machines/portal/user-rights.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
+import type { FirstSteps } from '../../../web/pages/portal/sender/documents.tsx';
 import { documentsPage } from '../../../web/pages/portal/sender/documents-page.tsx';
 import { FOLDERS_OFFERED } from '../../../web/pages/portal/sender/folder-options.tsx';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply } from '../account/account-route.ts';
+import { accountGet, accountPost, accountReply } from '../accounts/account-route.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { mayCall } from '../key-scopes.ts';
 
@@ -32,6 +35,8 @@ export interface ListServices {
   readonly senderOverview: SenderOverview;
   readonly drafts: Drafts;
   readonly folders: Folders;
+  readonly branding: Pick<BrandingService, 'get'>;
+  readonly users: Pick<UserDirectory, 'members'>;
 }
 
 const PAGE_SIZE = 25;
@@ -82,6 +87,18 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
       },
     }),
     accountPost({
+      path: '/account/documents/sample',
+      summary: 'Makes a draft with a sample contract, which the user signs.',
+      description: 'The reply leads to the editor of the draft; nothing is sent.',
+      auth: 'user',
+      body: z.object({}),
+      async handle({ page, user }) {
+        const { sampleName } = TEXTS[page.words.language].senders.list.setup;
+        const { id } = await drafts.createSample(user.tenant, sampleName, user);
+        return redirect(302, addressFrom(page, `/account/documents/drafts/${id}`));
+      },
+    }),
+    accountPost({
       path: '/account/documents/drafts/{id}/remove',
       summary: 'Deletes a draft.',
       description: 'Its uploads are no longer kept.',
@@ -97,7 +114,7 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
 }
 
 async function listData(
-  { senderOverview, drafts, folders }: ListServices,
+  services: ListServices,
   clock: Pick<Clock, 'now'>,
   {
     page,
@@ -109,6 +126,7 @@ async function listData(
     readonly query: { readonly [name: string]: unknown };
   },
 ): Promise<Parameters<typeof documentsPage>[2]> {
+  const { senderOverview, drafts, folders } = services;
   const { cursor: given = 'start', ...filters } = filterQuery.parse(query);
   const position = positionOf(given, filters);
   const { show, q, status, folder, from, to, order } = filters;
@@ -153,7 +171,25 @@ async function listData(
     mayGrant: folder !== '' && mayCall(tenant, setFolderGrants) && mayGrant(tenant, folder),
     next: next === null ? null : String(new URLSearchParams([...sent, ['cursor', next]])),
     isFirst: position === 'start',
+    firstSteps: await firstSteps(services, user, counts.all),
   };
+}
+
+/** Documents of an organization that has begun; its administrators need no first steps. */
+const BEGUN = 10;
+
+/** Steps of an administrator's first visit, with what is done of them. Undefined: all are, or the user takes none. */
+async function firstSteps(
+  { branding, users }: ListServices,
+  user: SignedInUser,
+  documents: number,
+): Promise<FirstSteps | undefined> {
+  if (user.role !== 'administrator' || documents >= BEGUN) return undefined;
+  const { organization } = user.tenant;
+  const { logo } = await branding.get(user.tenant);
+  const { totalCount } = await users.members(organization.id, { q: undefined, limit: 1, offset: 0 });
+  const steps = { logo: logo !== null, colleague: totalCount > 1, document: documents > 0 };
+  return Object.values(steps).every(Boolean) ? undefined : steps;
 }
 
 /** Folders to choose from. */

@@ -18,11 +18,11 @@ import { cancelDocument } from '../../../contracts/portal/documents.ts';
 import { resetAuthenticatorApp } from '../../../contracts/portal/signing/authenticator-apps.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
-import { senderDocumentPage } from '../../../web/pages/portal/sender/document-view.tsx';
+import { DONE, senderDocumentPage } from '../../../web/pages/portal/sender/document-view.tsx';
 import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
 import { mayCall } from '../key-scopes.ts';
 import { documentListRoutes, folderNames, type ListServices } from './document-list-pages.ts';
@@ -30,7 +30,6 @@ import { documentListRoutes, folderNames, type ListServices } from './document-l
 const HISTORY_SHOWN = 25;
 
 const idParams = z.object({ id: z.string().max(64) });
-const DONE = ['sent', 'reminded', 'canceled', 'replaced', 'mailResent', 'factorReset'] as const;
 const MAILS_SHOWN = 100;
 
 export function senderRoutes(
@@ -147,13 +146,14 @@ function documentRoutes({
           .max(1e9)
           .catch(0)
           .parse(query['older'] ?? 0);
-        const { entries, older } = await newestEntries(documents, user, params.id, before);
+        const { entries, visits, older } = await newestEntries(documents, user, params.id, before);
         const mayReset = mayCall(user.tenant, resetAuthenticatorApp) && !document.isDeleted;
         const html = senderDocumentPage(page, user, {
           document,
           factorHolders: mayReset ? await signing.factorHolders(user.tenant, id) : new Set(),
           mails: (await mails.ofDocument(user.tenant, id)).slice(-MAILS_SHOWN).toReversed(),
           history: entries,
+          visits,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
           folders: await folderNames(folders, user.tenant),
           mayChange:
@@ -179,6 +179,18 @@ function documentRoutes({
       },
     }),
     accountPost({
+      path: '/account/documents/{id}/remind',
+      summary: 'Reminds every participant whose action is pending.',
+      description: 'Sends the e-mail of each pending action again.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        const count = await documents.remind(user.tenant, documentId(params.id), null);
+        return back(page, params.id, count > 0 ? 'reminded' : 'notReminded');
+      },
+    }),
+    accountPost({
       path: '/account/documents/{id}/participants/{action}/remind',
       summary: 'Reminds a participant whose action is pending.',
       description: 'Sends the e-mail of the pending action again.',
@@ -186,8 +198,9 @@ function documentRoutes({
       params: idParams.extend({ action: z.string().max(64) }),
       body: z.object({}),
       async handle({ page, user, params }) {
-        await documents.remind(user.tenant, documentId(params.id), flowActionId(params.action));
-        return back(page, params.id, 'reminded');
+        const { id, action } = params;
+        const count = await documents.remind(user.tenant, documentId(id), flowActionId(action));
+        return back(page, id, count > 0 ? 'reminded' : 'notReminded');
       },
     }),
   ];
@@ -225,6 +238,14 @@ async function newestEntries(
   const { totalCount } = await documents.history(tenant, id, { limit: 1, offset: 0 });
   const last = Math.max(0, Math.ceil(totalCount / HISTORY_SHOWN) - 1);
   const offset = Math.max(0, last - page);
-  const { items } = await documents.history(tenant, id, { limit: HISTORY_SHOWN, offset });
-  return { entries: items.toReversed(), older: offset > 0 ? page + 1 : undefined };
+  const part = async (at: number) =>
+    (await documents.history(tenant, id, { limit: HISTORY_SHOWN, offset: at })).items.toReversed();
+  // The newest part may have one entry.
+  const newest = await part(last);
+  const before = last > 0 ? await part(last - 1) : [];
+  return {
+    entries: page === 0 ? newest : await part(offset),
+    visits: [...newest, ...before].filter(({ type }) => type === 'Viewed' || type === 'Opened'),
+    older: offset > 0 ? page + 1 : undefined,
+  };
 }

@@ -15,12 +15,13 @@ import {
   type SignedInUser,
   type Templates,
 } from '../../../actors/portal/api.ts';
-import type { TemplateView } from '../../../contracts/portal/kept-requests/templates.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { type CreatedDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
+import type { TemplateView } from '../../../contracts/portal/saved-requests/templates.ts';
+import { LANGUAGES } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
+import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { maySend } from '../../../machines/portal/user-rights.ts';
 import {
   type AccountNotice,
   type AccountPage,
@@ -37,7 +38,7 @@ import { filled } from '../../../web/pages/portal/texts.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { documentId } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
@@ -63,6 +64,7 @@ const useBody = z.object({
   description: formText.optional(),
   ...inputs('name', MAX_ROLES),
   ...inputs('email', MAX_ROLES),
+  ...inputs('language', MAX_ROLES),
   ...inputs('value', MAX_FIELDS),
 });
 
@@ -258,15 +260,15 @@ function folderOf({ folderId }: ReturnType<typeof requestOf>): string | null {
   return folderId?.toLowerCase() ?? null;
 }
 
-/** True when the user may create documents of a template. @param document its kept request */
+/** True when the user may create documents of a template. @param document its saved request */
 export function mayUse({ role, tenant }: SignedInUser, document: unknown): boolean {
   return maySend(role, PATH) && reachesFolder(tenant, folderOf(requestOf(document)), 'Send');
 }
 
-type Given = Omit<z.infer<typeof useBody>, 'key'>;
+type TemplateForm = Omit<z.infer<typeof useBody>, 'key'>;
 
 /** The request of the form: inputs of roles and fields are numbered as on the page. */
-function filledIn({ document, version, roles }: TemplateView, given: Given) {
+function filledIn({ document, version, roles }: TemplateView, given: TemplateForm) {
   const values = textsOf(given);
   const request = requestOf(document);
   const entries = senderFields(request).flatMap(({ name, type }, index): [string, string | boolean][] => {
@@ -281,13 +283,17 @@ function filledIn({ document, version, roles }: TemplateView, given: Given) {
     properties: { ...(description !== undefined && description !== '' && { description }) },
     participants: roles.map((role, index) => ({
       role,
-      user: { name: values[`name-${index}`]?.trim() ?? '', email: values[`email-${index}`]?.trim() ?? '' },
+      user: {
+        name: values[`name-${index}`]?.trim() ?? '',
+        email: values[`email-${index}`]?.trim() ?? '',
+        language: LANGUAGES.find((language) => language === values[`language-${index}`]) ?? null,
+      },
     })),
     fieldValues: Object.fromEntries(entries),
   };
 }
 
-function textsOf(given: Given): Readonly<Record<string, string>> {
+function textsOf(given: TemplateForm): Readonly<Record<string, string>> {
   const texts = Object.entries(given).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

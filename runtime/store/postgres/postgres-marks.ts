@@ -11,7 +11,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Retryable } from '../../model/failures.ts';
-import type { ActorStore, KeptKeys, KeyRange } from '../../model/ports.ts';
+import type { ActorStore, KeyRange, SnapshotKeys } from '../../model/ports.ts';
 import { unavailable } from './connection/connection.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
 import type { WatchedStatements } from './statement-watch.ts';
@@ -125,7 +125,7 @@ export function postgresMarks(
 }
 
 /** Adds a part to ranges, or to the last one if it follows it. */
-function addPart(ranges: KeyRange[], starts: KeptKeys['starts'], part: number): void {
+function addPart(ranges: KeyRange[], starts: SnapshotKeys['starts'], part: number): void {
   const start = starts[part];
   const to = starts[part + 1];
   const last = ranges.at(-1);

@@ -1,6 +1,5 @@
 /** Reads of a store on PostgreSQL that need no session. */
 
-import type pg from 'pg';
 import { systemClock } from '../../model/clock.ts';
 import { parseEffectKey } from '../../model/keys.ts';
 import type {
@@ -23,8 +22,9 @@ import { BLOCK_ROWS, BLOCKED_VIEW, rowsOfBlock } from '../packed/row-blocks.ts';
 import { unavailable } from './connection/connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
 import { type ActorRow, actorOf, addressOf, packedLines, parsed } from './postgres-packed.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 import { PACKED_SINCE } from './schema.ts';
-import type { Statement, Statements, WatchedStatements } from './statement-watch.ts';
+import type { Statements } from './statement-watch.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
 
 /** Maximum actors of one statement. */
@@ -176,19 +176,21 @@ export interface EffectRow {
 }
 
 export class PostgresReads {
-  readonly #statements: Statements;
-  readonly #repeatable: Statements;
+  readonly #statements: PreparedStatements;
   readonly #packed: string;
   readonly #loads = new ActorLoads((keys) =>
-    this.read<ActorRow>('load', `SELECT key, body, ${this.#packed} FROM actors WHERE key = ANY ($1)`, [keys]),
+    this.#statements.read<ActorRow>(
+      'load',
+      `SELECT key, body, ${this.#packed} FROM actors WHERE key = ANY ($1)`,
+      [keys],
+    ),
   );
 
   /** @param version of the schema, which a reader does not upgrade. @default that of this program */
-  constructor(statements: WatchedStatements, version = SCHEMA_VERSION) {
+  constructor(statements: PreparedStatements, version = SCHEMA_VERSION) {
     this.#statements = statements;
     // A node may add the column, and pack, while a reader reads.
     this.#packed = version < PACKED_SINCE ? "(to_jsonb(actors) ->> 'packed')::bytea AS packed" : 'packed';
-    this.#repeatable = { query: statements.repeatable };
   }
 
   load(actor: ActorAddress): Promise<StoredActor | undefined> {
@@ -198,7 +200,7 @@ export class PostgresReads {
   async actors(query: AfterQuery & { readonly kind: string }): Promise<readonly StoredActor[]> {
     const { kind, after, limit } = query;
     const prefix = encodeKey([kind]);
-    const rows = await this.read<ActorRow>(
+    const rows = await this.#statements.read<ActorRow>(
       'actors',
       `SELECT key, body, ${this.#packed} FROM actors WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3`,
       [after === undefined ? prefix : encodeKey([kind, after]), endOfPrefix(prefix), limit],
@@ -212,7 +214,7 @@ export class PostgresReads {
   ): Promise<readonly JournalLine[]> {
     const { after = 0, limit } = options;
     const key = actorKey(actor);
-    const rows = await this.read<{ line: string; packed: Buffer | null }>(
+    const rows = await this.#statements.read<{ line: string; packed: Buffer | null }>(
       'journal',
       journalText(this.#packed),
       [key, after, limit ?? null],
@@ -231,7 +233,7 @@ export class PostgresReads {
     // A key equal to the prefix belongs to the range unless the cursor is after it.
     const lower = after !== undefined && !reverse ? '>' : '>=';
     if (view === BLOCKED_VIEW) return this.#blockedRows(query, { from, to, lower });
-    const rows = await this.read<{ key: Buffer; value: string }>(
+    const rows = await this.#statements.read<{ key: Buffer; value: string }>(
       `rows${lower}${reverse}`,
       `SELECT key, value FROM rows WHERE key ${lower} $1 AND key < $2
         ORDER BY key ${reverse ? 'DESC' : 'ASC'} OFFSET $3 LIMIT $4`,
@@ -254,7 +256,7 @@ export class PostgresReads {
     let isBehind = lower === '>';
     let most = Math.min(wanted, Math.ceil(wanted / BLOCK_ROWS) + 1);
     for (;;) {
-      const rows: readonly { readonly key: Buffer; readonly value: string }[] = await this.read(
+      const rows: readonly { readonly key: Buffer; readonly value: string }[] = await this.#statements.read(
         `blocks${isBehind}`,
         `SELECT key, value FROM (
             (SELECT key, value FROM rows WHERE key ${isBehind ? '>' : '>='} $1 AND key < $2 ORDER BY key LIMIT $4)
@@ -280,21 +282,23 @@ export class PostgresReads {
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
     try {
-      return await readCounters(this.#repeatable, prefix);
+      return await readCounters(this.#statements.repeatable, prefix);
     } catch (error) {
       throw unavailable(error);
     }
   }
 
   async holder(name: string): Promise<ActorAddress | undefined> {
-    const [row] = await this.read<{ holder: Buffer }>('holder', 'SELECT holder FROM names WHERE name = $1', [
-      Buffer.from(name),
-    ]);
+    const [row] = await this.#statements.read<{ holder: Buffer }>(
+      'holder',
+      'SELECT holder FROM names WHERE name = $1',
+      [Buffer.from(name)],
+    );
     return row && addressOf(row.holder);
   }
 
   async names({ after, limit }: AfterQuery): Promise<readonly HeldName[]> {
-    const rows = await this.read<{ name: Buffer; holder: Buffer }>(
+    const rows = await this.#statements.read<{ name: Buffer; holder: Buffer }>(
       'names',
       'SELECT name, holder FROM names WHERE name > $1 ORDER BY name LIMIT $2',
       [Buffer.from(after ?? ''), limit],
@@ -304,7 +308,7 @@ export class PostgresReads {
 
   async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
     const prefix = actorKey(actor);
-    const rows = await this.read<EffectRow>(
+    const rows = await this.#statements.read<EffectRow>(
       'pending',
       `SELECT ${EFFECT_COLUMNS} FROM effects WHERE key > $1 AND key < $2 ORDER BY key`,
       [prefix, endOfPrefix(prefix)],
@@ -314,7 +318,7 @@ export class PostgresReads {
 
   async failedEffects(query: AfterQuery<EffectKey>): Promise<readonly StoredEffect[]> {
     const after = query.after === undefined ? Buffer.alloc(0) : encodeKey(parseEffectKey(query.after));
-    const rows = await this.read<EffectRow>(
+    const rows = await this.#statements.read<EffectRow>(
       'failed',
       `SELECT ${EFFECT_COLUMNS} FROM effects WHERE failures > 0 AND key > $1 ORDER BY key LIMIT $2`,
       [after, query.limit],
@@ -323,7 +327,7 @@ export class PostgresReads {
   }
 
   async failedEffectCount(): Promise<number> {
-    const [row] = await this.read<{ count: number }>(
+    const [row] = await this.#statements.read<{ count: number }>(
       'failed-count',
       'SELECT count(*) AS count FROM effects WHERE failures > 0',
       [],
@@ -334,7 +338,7 @@ export class PostgresReads {
   async effects(query: AfterQuery<EffectKey> & { readonly kind?: string }): Promise<readonly ListedEffect[]> {
     const { kind, after, limit } = query;
     const prefix = kind === undefined ? Buffer.alloc(0) : encodeKey([kind]);
-    const rows = await this.read<EffectRow & { is_leased: boolean }>(
+    const rows = await this.#statements.read<EffectRow & { is_leased: boolean }>(
       'effects',
       `SELECT ${EFFECT_COLUMNS}, lease IS NOT NULL AS is_leased FROM effects
         WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3`,
@@ -349,7 +353,7 @@ export class PostgresReads {
 
   async timers(query: AfterQuery<Omit<StoredTimer, 'event'>>): Promise<readonly StoredTimer[]> {
     const { after, limit } = query;
-    const rows = await this.read<TimerRow>(
+    const rows = await this.#statements.read<TimerRow>(
       'timers',
       'SELECT due, body FROM timers WHERE key > $1 ORDER BY key LIMIT $2',
       [
@@ -360,35 +364,6 @@ export class PostgresReads {
       ],
     );
     return rows.map(timerOf);
-  }
-
-  /** Runs one prepared statement that changes nothing. Rejects with `store.unavailable`. */
-  protected read<R extends pg.QueryResultRow>(
-    name: string,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<readonly R[]> {
-    return rowsOf<R>(this.#repeatable, { name, text, values: [...values] });
-  }
-
-  /** Runs one prepared statement that changes rows. Rejects with `store.unavailable`. */
-  protected write<R extends pg.QueryResultRow>(
-    name: string,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<readonly R[]> {
-    return rowsOf<R>(this.#statements, { name, text, values: [...values] });
-  }
-}
-
-async function rowsOf<R extends pg.QueryResultRow>(
-  statements: Statements,
-  statement: Statement,
-): Promise<readonly R[]> {
-  try {
-    return (await statements.query<R>(statement)).rows;
-  } catch (error) {
-    throw unavailable(error);
   }
 }
 

@@ -20,6 +20,7 @@ import { PostgresPacking } from './postgres-packed.ts';
 import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
 import { PostgresWork } from './postgres-work.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import { Session, type SessionOptions, StoreClock } from './session.ts';
 import { type StartGuard, startGuard } from './start-guard.ts';
 import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
@@ -93,24 +94,20 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       },
     });
     committer = new Committer(commitStatements(pool, watch), session, options.faults ?? new Faults(), feed);
+    const statements = watch.on(pool);
     const nodes = new PostgresNodes({
-      statements: watch.on(pool),
+      statements,
       session,
       feed,
       clock: storeClock,
       name: options.node,
       started: () => guard?.end(),
     });
-    const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
-    const description = { engine, location: describeLocation(options) };
-    const probe = new WriteProbe(watch.on(pool), clock, log);
-    return new PostgresStore(watch.on(pool), session, {
-      committer,
-      folding,
-      feed,
-      nodes,
-      description,
-      probe,
+    return new PostgresStore({
+      ...partsOf(statements, { session, committer, feed, nodes }),
+      folding: new CounterFolding(pool, clock, log, options.longestWindowSeconds),
+      description: { engine, location: describeLocation(options) },
+      probe: new WriteProbe(statements, clock, log),
       endConnections: async () => {
         guard?.end();
         // Statements in progress are looked for until they end.
@@ -135,57 +132,94 @@ function openWatch(options: PostgresOptions, failed: (error: Error) => void, log
   return new StatementWatch(pool, log);
 }
 
-class PostgresStore extends PostgresWork implements ActorStore {
+/** Parts that the store delegates to. */
+interface StoreDependencies {
+  readonly reads: PostgresReads;
+  readonly work: PostgresWork;
+  readonly session: Session;
+  readonly committer: Committer;
+  readonly folding: CounterFolding;
+  readonly feed: ChangeFeed;
   readonly nodes: PostgresNodes;
   readonly marks: NonNullable<ActorStore['marks']>;
   readonly packing: PostgresPacking;
-  readonly #committer: Committer;
-  readonly #folding: CounterFolding;
-  readonly #feed: ChangeFeed;
-  readonly #endConnections: () => Promise<void>;
-  readonly #description: { readonly engine: string; readonly location: string };
-  readonly #probe: WriteProbe;
+  readonly probe: WriteProbe;
+  readonly description: { readonly engine: string; readonly location: string };
+  readonly endConnections: () => Promise<void>;
+}
+
+function partsOf(
+  statements: WatchedStatements,
+  made: Pick<StoreDependencies, 'session' | 'committer' | 'feed' | 'nodes'>,
+) {
+  const { session, committer, feed, nodes } = made;
+  const prepared = new PreparedStatements(statements);
+  return {
+    ...made,
+    reads: new PostgresReads(prepared),
+    work: new PostgresWork(prepared, session, nodes.clock, () => feed.listener?.adopted()),
+    marks: postgresMarks(statements, session, async () => {
+      await committer.answered();
+      await feed.sync();
+    }),
+    packing: new PostgresPacking(statements, nodes, () => {
+      committer.hasBlocks = true;
+    }),
+  };
+}
+
+class PostgresStore implements ActorStore {
+  readonly #needs: StoreDependencies;
+  readonly nodes: PostgresNodes;
+  readonly marks: NonNullable<ActorStore['marks']>;
+  readonly packing: PostgresPacking;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    statements: WatchedStatements,
-    session: Session,
-    made: {
-      readonly committer: Committer;
-      readonly folding: CounterFolding;
-      readonly feed: ChangeFeed;
-      readonly nodes: PostgresNodes;
-      readonly endConnections: () => Promise<void>;
-      readonly description: { readonly engine: string; readonly location: string };
-      readonly probe: WriteProbe;
-    },
-  ) {
-    super(statements, session, made.nodes.clock, () => made.feed.listener?.adopted());
-    this.#committer = made.committer;
-    this.#folding = made.folding;
-    this.#feed = made.feed;
-    this.#endConnections = made.endConnections;
-    this.nodes = made.nodes;
-    this.marks = postgresMarks(statements, session, async () => {
-      await made.committer.answered();
-      await made.feed.sync();
-    });
-    this.packing = new PostgresPacking(statements, made.nodes, () => {
-      made.committer.hasBlocks = true;
-    });
-    this.#description = made.description;
-    this.#probe = made.probe;
+  readonly load: ActorStore['load'] = (actor) => this.#needs.reads.load(actor);
+  readonly actors: ActorStore['actors'] = (query) => this.#needs.reads.actors(query);
+  readonly journal: ActorStore['journal'] = (actor, range) => this.#needs.reads.journal(actor, range);
+  readonly rows: ActorStore['rows'] = (query) => this.#needs.reads.rows(query);
+  readonly counters: ActorStore['counters'] = (prefix) => this.#needs.reads.counters(prefix);
+  readonly holder: ActorStore['holder'] = (name) => this.#needs.reads.holder(name);
+  readonly names: ActorStore['names'] = (query) => this.#needs.reads.names(query);
+  readonly pendingEffects: ActorStore['pendingEffects'] = (actor) => this.#needs.reads.pendingEffects(actor);
+  readonly failedEffects: ActorStore['failedEffects'] = (query) => this.#needs.reads.failedEffects(query);
+  readonly failedEffectCount: ActorStore['failedEffectCount'] = () => this.#needs.reads.failedEffectCount();
+  readonly effects: ActorStore['effects'] = (query) => this.#needs.reads.effects(query);
+  readonly timers: ActorStore['timers'] = (query) => this.#needs.reads.timers(query);
+
+  readonly leaseEffects: ActorStore['leaseEffects'] = (now, limit, partition, inOrder) =>
+    this.#needs.work.leaseEffects(now, limit, partition, inOrder);
+  readonly partitions: ActorStore['partitions'] = (query) => this.#needs.work.partitions(query);
+  readonly deferEffect: ActorStore['deferEffect'] = (key, until, error) =>
+    this.#needs.work.deferEffect(key, until, error);
+  readonly releaseEffects: ActorStore['releaseEffects'] = (keys) => this.#needs.work.releaseEffects(keys);
+  readonly settleEffects: ActorStore['settleEffects'] = (keys) => this.#needs.work.settleEffects(keys);
+  readonly takeEffect: ActorStore['takeEffect'] = (key, due, error) =>
+    this.#needs.work.takeEffect(key, due, error);
+  readonly rescheduleAfterClockRegression: ActorStore['rescheduleAfterClockRegression'] = (now) =>
+    this.#needs.work.rescheduleAfterClockRegression(now);
+  readonly nextEffectDue: ActorStore['nextEffectDue'] = () => this.#needs.work.nextEffectDue();
+  readonly dueTimers: ActorStore['dueTimers'] = (now, limit) => this.#needs.work.dueTimers(now, limit);
+  readonly nextTimerDue: ActorStore['nextTimerDue'] = () => this.#needs.work.nextTimerDue();
+
+  constructor(needs: StoreDependencies) {
+    this.#needs = needs;
+    this.nodes = needs.nodes;
+    this.marks = needs.marks;
+    this.packing = needs.packing;
   }
 
   async commit(step: Step): Promise<Committed> {
-    const committed = await this.#committer.commit(step).catch((error) => {
-      if (isRetryable(error)) this.#probe.failed();
+    const { committer, probe, folding, work } = this.#needs;
+    const committed = await committer.commit(step).catch((error) => {
+      if (isRetryable(error)) probe.failed();
       throw error;
     });
-    if (committed.ok) this.#probe.stored();
-    this.#folding.wake();
+    if (committed.ok) probe.stored();
+    folding.wake();
     const isSettled = committed.ok || committed.reason === 'duplicate';
-    if (step.settles !== null && isSettled) this.leases.end(step.settles);
+    if (step.settles !== null && isSettled) work.leases.end(step.settles);
     const mayBePacked = !committed.ok && committed.reason === 'stale' && step.basedOn > 0;
     if (mayBePacked && (await this.packing.unpack(step.actor.address, step.basedOn)))
       return this.commit(step);
@@ -193,7 +227,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
   }
 
   flushed(): Promise<void> {
-    return this.#committer.idle();
+    return this.#needs.committer.idle();
   }
 
   refusal(): string | undefined {
@@ -201,11 +235,11 @@ class PostgresStore extends PostgresWork implements ActorStore {
   }
 
   async obstacle(): Promise<string | undefined> {
-    return this.refusal() ?? this.#probe.obstacle();
+    return this.refusal() ?? this.#needs.probe.obstacle();
   }
 
   describe(): { readonly engine: string; readonly location: string } {
-    return this.#description;
+    return this.#needs.description;
   }
 
   close(): Promise<void> {
@@ -214,12 +248,13 @@ class PostgresStore extends PostgresWork implements ActorStore {
   }
 
   async #close(): Promise<void> {
-    await this.#committer.idle();
-    await this.#feed.stop();
-    await this.#folding.stop();
+    const { committer, feed, folding, session, endConnections } = this.#needs;
+    await committer.idle();
+    await feed.stop();
+    await folding.stop();
     // Without an answer of the database the session ends with its lease.
-    await this.session.close().catch(() => {});
-    await this.#endConnections();
+    await session.close().catch(() => {});
+    await endConnections();
   }
 }
 
@@ -237,7 +272,7 @@ export async function openPostgresReader(options: PostgresOptions): Promise<Stor
     throw error instanceof Fatal ? error : unavailable(error);
   }
   const watch = openWatch(options, () => {});
-  const reads = new PostgresReads(watch.on(pool), version);
+  const reads = new PostgresReads(new PreparedStatements(watch.on(pool)), version);
   return {
     load: (actor) => reads.load(actor),
     actors: (query) => reads.actors(query),

@@ -131,6 +131,8 @@ export async function batchFixture(
         pollEvery: 500,
         outputCollision: 'suffix',
         threads: 1,
+        // Most tests sign nothing; the thread starts with the first task.
+        eagerThreads: 0,
         ...more,
       },
     },

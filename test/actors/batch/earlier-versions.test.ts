@@ -6,12 +6,12 @@ import { migrationStep } from '#runtime/step/migrate.js';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { MAIL_STATUSES } from '../../../contracts/deliveries.ts';
-import { documentMachine } from '../../../machines/portal/document/document.ts';
-import { draftMachine } from '../../../machines/portal/draft.ts';
+import { organizationMachine } from '../../../machines/portal/accounts/organization.ts';
+import { documentMachine } from '../../../machines/portal/documents/document.ts';
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { GENERATION_EXPIRED, generationMachine } from '../../../machines/portal/generation.ts';
 import { mailMachine } from '../../../machines/portal/mail.ts';
-import { organizationMachine } from '../../../machines/portal/organization.ts';
+import { savedRequestMachine } from '../../../machines/portal/saved-request.ts';
 import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import { documentInput } from '../../machines/portal/document-harness.ts';
@@ -57,17 +57,22 @@ const organization = {
   replyTo: null,
 };
 
-const draft = {
-  name: 'Draft',
-  document: {},
-  uploads: [],
+const kept = {
   organizationId: 'o',
   creationDate: 5,
-  updateDate: 5,
+  updateDate: 6,
   createdBy: { id: 'a', type: 'Application', name: 'App' },
-  sent: null,
-  attempt: 1,
 };
+
+const draft = { ...kept, name: 'Draft', document: {}, uploads: [], sent: null, attempt: 1 };
+
+/** A saved request whose content stood beside its dates, as its only version. */
+function inVersions<
+  Given extends typeof kept & { name: string; document: object; uploads: readonly object[] },
+>({ name, document, uploads, ...context }: Given) {
+  const { createdBy, updateDate: creationDate } = context;
+  return { ...context, versions: [{ version: 1, name, document, uploads, createdBy, creationDate }] };
+}
 
 const upload = {
   organizationId: 'o',
@@ -133,17 +138,52 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     puts: [],
     becomes: { ...organization, refuseSignedEnvelopeFiles: false },
   })),
-  draft: declared(draftMachine).states.flatMap((state) => [
-    { version: 1, state, context: draft, puts: [], becomes: { ...draft, calls: [] } },
-    { version: 2, state, context: { ...draft, calls: [] }, puts: [] },
+  draft: declared(savedRequestMachine({ id: 'draft', most: 1 })).states.flatMap((state) => [
+    { version: 1, state, context: draft, puts: [], becomes: inVersions({ ...draft, calls: [] }) },
+    {
+      version: 2,
+      state,
+      context: { ...draft, calls: [] },
+      puts: [],
+      becomes: inVersions({ ...draft, calls: [] }),
+    },
     // Sent ones have no row; those without a folder have the same one.
     {
       version: 3,
       state,
       context: { ...draft, calls: [], document: { FolderId: 'f' } },
       puts: state === 'Sent' || state === 'Removed' ? [] : [['drafts', 'o', 5, 'id'] as const],
+      becomes: inVersions({ ...draft, calls: [], document: { FolderId: 'f' } }),
+    },
+    // Its row named the folder already.
+    {
+      version: 4,
+      state,
+      context: { ...draft, calls: [], document: { FolderId: 'f' }, canceling: [0] },
+      puts: [],
+      becomes: inVersions({ ...draft, calls: [], document: { FolderId: 'f' }, canceling: [0] }),
     },
   ]),
+  'saved-flow': [
+    {
+      version: 1,
+      state: 'Saved',
+      context: {
+        ...kept,
+        name: 'Flow',
+        areActionsOrdered: true,
+        flowActions: [{ title: 'A' }],
+        observers: [],
+      },
+      puts: [],
+      becomes: inVersions({
+        ...kept,
+        name: 'Flow',
+        document: { areActionsOrdered: true, flowActions: [{ title: 'A' }], observers: [] },
+        uploads: [],
+      }),
+    },
+  ],
   template: [
     {
       version: 1,

@@ -17,12 +17,12 @@ import {
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { JobFactory } from '../../../actors/batch/job-records/job-factory.ts';
 import { JOB } from '../../../actors/batch/job-records/kinds.ts';
-import { JobFactory } from '../../../actors/batch/jobs/job-factory.ts';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { type StorageLayout, storageLayout } from '../../../actors/index.ts';
-import { OrderNumbers } from '../../../actors/shared/order-numbers.ts';
-import { uploadName } from '../../../actors/shared/storage-layout.ts';
+import { uploadName } from '../../../actors/shared/files/storage-layout.ts';
+import { OrderNumbers } from '../../../actors/shared/ids/order-numbers.ts';
 import type { JobDetail } from '../../../contracts/batch/jobs.ts';
 import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import {
@@ -40,7 +40,7 @@ import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 /** Each costs seconds: threads are started three times. */
-const SEEDS = Array.from({ length: roundsOf(2, 5, 12) }, (_, at) => at + 1);
+const SEEDS = Array.from({ length: roundsOf(3, 12) }, (_, at) => at + 1);
 const JOBS = 24;
 
 /** Events that lead a new job to each state it may be in when the process dies. */
@@ -49,7 +49,7 @@ type Way = JobState;
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 
-interface Made {
+interface RecordedJob {
   readonly id: JobId;
   readonly way: Way;
   readonly path: string;
@@ -116,7 +116,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
     effects: { atOnce: 1_000 },
   });
   const maker = new JobFactory({ actors: runtime, ids }, new OrderNumbers(systemClock, 0));
-  const made: Made[] = [];
+  const made: RecordedJob[] = [];
   for (let index = 0; index < JOBS; index += 1) {
     const way = chance.pick(WAYS) ?? 'Queued';
     const path = join(layout.input, `${ids.uuid()}.txt`);

@@ -18,7 +18,7 @@ import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
 import { JobObjects } from '../../../actors/batch/objects/job-objects.ts';
 import { recover } from '../../../actors/batch/recovery.ts';
 import { definitions } from '../../../actors/batch/registry.ts';
-import { uploadName } from '../../../actors/shared/storage-layout.ts';
+import { uploadName } from '../../../actors/shared/files/storage-layout.ts';
 import { reached } from '../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
 import { SILENT } from '../portal/uploads/upload-harness.ts';

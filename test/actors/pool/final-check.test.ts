@@ -6,7 +6,7 @@ import { signFile } from '@sealwright/signatures';
 import test from 'ava';
 import { checkSignatures, passesFinalCheck } from '../../../actors/pool/portal/check.ts';
 import type { PortalTaskContext } from '../../../actors/pool/portal/portal-task-context.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { samplePdf } from '../../../bench/samples.ts';
 import { CONTENT, contract } from '../../crypto/pades/validation/attack-files.ts';
 import { appendRevision, stream } from '../../crypto/pdf/build.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
-import type { Profile } from '../../../actors/shared/profiles.ts';
+import type { Profile } from '../../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { pki } from '../../pki/pki.ts';
 import { reached } from '../../project/waiting.ts';

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { FairQueue } from '../../../actors/pool/worker-group.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { roundsOf } from '../../project/rounds.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
@@ -210,7 +210,7 @@ test('a free thread takes its own share alone of jobs with larger files, and at 
 
 test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
   const { layout } = await batchFixture(t, { start: false, watch: false });
-  const rounds = roundsOf(3, 12, 100);
+  const rounds = roundsOf(5, 100);
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   for (let round = 0; round < rounds; round += 1) {

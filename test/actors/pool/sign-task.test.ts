@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import type { SignTask } from '../../../actors/pool/tasks.ts';
-import type { Profile } from '../../../actors/shared/profiles.ts';
+import type { Profile } from '../../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { pki } from '../../pki/pki.ts';
 import { type BatchFixture, batchFixture } from '../batch/batch-harness.ts';

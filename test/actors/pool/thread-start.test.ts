@@ -11,10 +11,10 @@ import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import type { PoolTask } from '../../../actors/pool/tasks.ts';
 import { PoolThread } from '../../../actors/pool/worker-group.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { roundsOf } from '../../project/rounds.ts';
 
-const ROUNDS = roundsOf(5, 12, 100);
+const ROUNDS = roundsOf(5, 100);
 /** A deadline that has passed at once; no other timer of the thread is so short. */
 const LATE = 1;
 

@@ -12,8 +12,8 @@ import {
 import test, { type ExecutionContext } from 'ava';
 import { type OutputCheck, verifyOutput } from '../../../actors/pool/verify-output.ts';
 import type { WorkerProfileRuntime } from '../../../actors/pool/worker-profiles.ts';
-import { PLAIN_FORM } from '../../../actors/shared/file-names.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { PLAIN_FORM } from '../../../actors/shared/files/output-names.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { samplePdf } from '../../../bench/samples.ts';
 import type { JobFormat } from '../../../machines/batch/job-context.ts';
 import { startAuthority } from '../../pki/authority.ts';

@@ -7,7 +7,7 @@ import { loadSigner } from '#crypto/keys/load.js';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { warmUp } from '../../../actors/pool/warm-up.ts';
 import { createWorkerProfiles } from '../../../actors/pool/worker-profiles.ts';
-import type { Profile } from '../../../actors/shared/profiles.ts';
+import type { Profile } from '../../../actors/shared/signing/profiles.ts';
 import { freshFolder } from '../../commands/program.ts';
 
 async function developmentSigner(folder: string): Promise<LocalSigner> {

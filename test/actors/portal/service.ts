@@ -1,15 +1,6 @@
 /** The real program with a portal, and clients of it: over HTTP alone, as organizations, monitors and administrators. */
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,15 +9,25 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Client as ApiClient } from '../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
-import { bookOf, checkAnswersOf } from '../../http/answers.ts';
-import { ON_POSTGRES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
+import { assertAnswersDescribed, bookOf, checkAnswersOf } from '../../http/answers.ts';
+import { NODES, ON_POSTGRES, ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
 import { pauseAfter } from '../../project/waiting.ts';
-import { Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
+import { keptForBuild, Service, type ServiceOptions, temporaryRoot } from '../../service/service.ts';
 
 const run = promisify(execFile);
 const DIST = fileURLToPath(new URL('../../../', import.meta.url));
 const ADMINISTRATOR_KEY = 'administrator-key';
 const SECRET = 'ab'.repeat(32);
+
+/** Settings of a portal with an application of organization `Acme`, and one that monitors. */
+const ACME = {
+  'Portal:Enabled': true,
+  'Portal:Bootstrap:Organization': 'Acme',
+  'Portal:Bootstrap:Application': 'Acme App',
+  'Portal:Bootstrap:Secret': SECRET,
+  'Portal:Bootstrap:MonitorApplication': 'Watcher',
+  'Portal:Bootstrap:MonitorSecret': SECRET,
+};
 
 /** One application, and what it may ask. */
 export class Client {
@@ -146,15 +147,7 @@ export async function startProgram(
     root,
     ...(options.faults !== undefined && { faults: options.faults }),
     ...(options.env !== undefined && { env: options.env }),
-    settings: {
-      'Portal:Enabled': true,
-      'Portal:Bootstrap:Organization': 'Acme',
-      'Portal:Bootstrap:Application': 'Acme App',
-      'Portal:Bootstrap:Secret': SECRET,
-      'Portal:Bootstrap:MonitorApplication': 'Watcher',
-      'Portal:Bootstrap:MonitorSecret': SECRET,
-      ...options.settings,
-    },
+    settings: { ...ACME, ...options.settings },
   });
   const url = service.portalUrl;
   checkAnswersOf(t, url, bookOf('portal-with-pages'));
@@ -173,6 +166,34 @@ export async function startProgram(
       return Object.assign(new Client(url, key), { organizationId: id });
     },
   };
+}
+
+let shared: Promise<PortalProgram> | undefined;
+let sharing = 0;
+
+/**
+ * The program of this test process, with an organization of the test's own as `acme`. For tests that change no
+ * settings, sign no users in (addresses and attempts are of the whole program) and look into no folder.
+ */
+export async function sharedProgram(t: ExecutionContext): Promise<PortalProgram> {
+  // Their stores and balancers end with the test that has started them.
+  if (ON_POSTGRES || NODES > 1) return startProgram(t);
+  shared ??= startForAll();
+  const program = await shared;
+  t.teardown(assertAnswersDescribed);
+  sharing += 1;
+  // Organizations of one program have different names.
+  const own = `of test ${sharing}`;
+  const organization = (name: string) => program.organization(`${name} ${own}`);
+  return { ...program, acme: await organization('Acme'), organization };
+}
+
+/** It and its root end with the process (`test/project/children.ts`), which does not wait for it. */
+async function startForAll(): Promise<PortalProgram> {
+  const root = mkdtempSync(join(tmpdir(), 'sealwright-shared-'));
+  const program = await startProgram({ teardown() {} }, { root });
+  program.service.unref();
+  return program;
 }
 
 /**
@@ -203,30 +224,16 @@ async function administrator(root: string): Promise<string> {
   const kept = join(root, ADMINISTRATOR_KEY);
   if (!existsSync(kept)) {
     if (ON_POSTGRES || existsSync(join(root, 'db'))) await makeAdministrator(root);
-    else {
-      prepared ??= preparedRoot();
-      cpSync(await prepared, root, { recursive: true });
-    }
+    else cpSync(await keptForBuild('root', prepareRoot), root, { recursive: true });
   }
   return readFileSync(kept, 'utf8');
 }
 
-let prepared: Promise<string> | undefined;
-
-async function preparedRoot(): Promise<string> {
-  const root = join(DIST, 'prepared', readFileSync(join(DIST, '.built'), 'utf8').slice(0, 32));
-  if (existsSync(root)) return root;
-  const made = `${root}.${process.pid}`;
-  mkdirSync(made, { recursive: true });
-  await makeAdministrator(made);
-  try {
-    renameSync(made, root);
-  } catch (error) {
-    // Another process was faster.
-    if (!existsSync(root)) throw error;
-    rmSync(made, { recursive: true });
-  }
-  return root;
+/** A root with an administrator, and what the first start with the usual settings makes. */
+async function prepareRoot(root: string): Promise<void> {
+  await makeAdministrator(root);
+  const service = await Service.startOne({ teardown() {} }, { root, settings: ACME });
+  await service.stop();
 }
 
 /** Keys of administrators are made on the command line, before the service has the store. */

@@ -8,7 +8,7 @@ import { systemClock } from '@sealwright/runtime';
 import { createEvidenceSource } from '@sealwright/signatures';
 import { AddressNotAllowed, type AddressPolicy, createHttpClient } from '@sealwright/signatures/http';
 import test, { type ExecutionContext } from 'ava';
-import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
+import { createAuthorityTransport } from '../../../actors/shared/signing/authority-transport.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { startDns } from '../../project/dns-server.ts';
 

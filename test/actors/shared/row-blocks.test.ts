@@ -5,8 +5,10 @@ import { RowBlocks, type RowTest, type TableRow } from '../../../actors/shared/t
 import { SharedRecords } from '../../../actors/shared/tables/shared-records.ts';
 import { inBytes } from '../../../actors/shared/tables/text-block.ts';
 import { fieldsOf, recordsOf, type TextSearch } from '../../../actors/shared/tables/texts.ts';
+import { roundsOf } from '../../project/rounds.ts';
 import { random } from '../portal/documents/some-documents.ts';
 
+const ROUNDS = roundsOf(60, 200);
 /** A scan has turns of the event loop in them. */
 const COUNT = 140_000;
 const ALL = { groups: [], newestFirst: false, offset: 0, limit: 3 };
@@ -116,7 +118,7 @@ test('any page of any filter is what a look at each row finds, while rows come, 
   };
   for (let order = 2; order <= 6_000; order += 1 + below(2)) put(order, someItem());
   let found = 0;
-  for (let round = 0; round < 200; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     // New ones at the end, older ones between others, changes, and a part of which most goes.
     for (let change = below(60); change > 0; change -= 1) put(6_000 + below(40) + round * 12, someItem());
     for (let change = below(60); change > 0; change -= 1) put(1 + below(6_000), someItem());
@@ -126,7 +128,7 @@ test('any page of any filter is what a look at each row finds, while rows come, 
     t.is(rows.size, items.size);
     found += await check(rows);
   }
-  t.true(found > 20_000, `${found} were found`);
+  t.true(found > 100 * ROUNDS, `${found} were found`);
   const again = new RowBlocks({ codes: 1, texts: [false, true] });
   const copies = rows.copy();
   for (const packed of copies) again.restore(restored(packed));
@@ -136,7 +138,7 @@ test('any page of any filter is what a look at each row finds, while rows come, 
   for (let record = 0; record < records.size; record += 1)
     t.is(recordsAgain.text(record), records.text(record));
   t.is(again.size, items.size);
-  for (let round = 0; round < 50; round += 1) await check(again);
+  for (let round = 0; round < ROUNDS / 4; round += 1) await check(again);
   for (const [order, item] of items) {
     const { texts } = rowOf(item);
     t.deepEqual([again.text(order, 0), again.text(order, 1)], [...texts]);
@@ -186,4 +188,49 @@ test('rows that are removed leave little in memory, and texts that are changed l
   t.true(rows.bytes < before / 10, `${rows.bytes} of ${before} bytes`);
   for (let order = 1; order <= 50_000; order += 1) rows.set(order, undefined);
   t.true(rows.bytes < before / 20, `${rows.bytes} of ${before} bytes`);
+});
+
+test('rows of one number are listed by their ids, over many blocks, while they come, change and go', async (t) => {
+  const rows = new RowBlocks({ codes: 0, texts: [false, false], ids: 0 });
+  const items = new Map<string, readonly [order: number, text: string]>();
+  const put = (id: string, item: readonly [order: number, text: string] | undefined) => {
+    const known = items.get(id);
+    const order = item?.[0] ?? known?.[0] ?? 0;
+    if (item === undefined) items.delete(id);
+    else items.set(id, item);
+    rows.set(order, item && { codes: [], texts: [id, fieldsOf([item[1]])] }, id);
+  };
+  for (let round = 0; round < 60; round += 1) {
+    for (let change = 0; change < 300; change += 1) {
+      const ids = [...items.keys()];
+      const known = ids[below(ids.length)];
+      const [order = 0] = items.get(known ?? '') ?? [];
+      if (known !== undefined && below(4) === 0) put(known, undefined);
+      else if (known !== undefined && below(3) === 0) put(known, [order, someText()]);
+      else put(`id-${below(1_000_000_000)}`, [below(4), someText()]);
+    }
+    const others = new Set([...items.keys()].filter(() => below(50) === 0));
+    const search: TextSearch = { pattern: 'an' };
+    const groups: readonly (readonly RowTest[])[] = [
+      [{ texts: 0, others }],
+      ...(below(2) === 0 ? [[{ texts: 1, search: inBytes(search) }]] : []),
+    ];
+    const from = below(3);
+    const end = from + below(4);
+    const expected = [...items]
+      .filter(([id, [order, text]]) => {
+        const isFound = groups.length === 1 || has([text], search);
+        return order >= from && order < end && !others.has(id) && isFound;
+      })
+      .sort(([id, [order]], [otherId, [other]]) => order - other || (id < otherId ? -1 : 1))
+      .map(([id]) => id);
+    const newestFirst = below(2) === 0;
+    if (newestFirst) expected.reverse();
+    const offset = below(expected.length + 2);
+    const page = await rows.page({ from, below: end, groups, newestFirst, offset, limit: 20 });
+    t.deepEqual(page.ids, expected.slice(offset, offset + 20), `${round}`);
+    t.is(page.totalCount, expected.length);
+    t.is(rows.size, items.size);
+  }
+  t.true(rows.size > 3_000);
 });

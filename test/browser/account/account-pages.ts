@@ -2,7 +2,7 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Cookie, FrameLocator, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
-import { ADMINISTRATOR, mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
+import { ADMINISTRATOR, mailedLink, register, SENDER } from '../../http/portal/accounts/users.ts';
 import { closeBrowser } from '../browser.ts';
 
 const EMAIL = 'ana@example.org';

@@ -2,7 +2,7 @@
 import ava, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
-import { mailedLink, register } from '../../http/portal/account/users.ts';
+import { mailedLink, register } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
@@ -58,7 +58,7 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   await page.getByRole('img', { name: 'Acme' }).waitFor();
 
   // A color without contrast is refused with a shade that has it; what was typed stays.
-  const color = page.getByLabel('Color of buttons');
+  const color = page.locator('#primaryColor');
   await color.fill('#ffd700');
   await page.getByLabel('Origins to which').fill('https://app.example.org');
   await page.locator('#redirectUrl').fill('https://app.example.org/done');
@@ -67,9 +67,19 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   await page.locator('#primaryColor:focus').waitFor();
   t.is(await page.locator('#redirectUrl').inputValue(), 'https://app.example.org/done');
   await looksGood(t, page, 'refused');
+  // The signing page beside the form has the color while it is typed, and the wheel follows.
+  const sign = page.frameLocator('#page-frame').getByRole('button', { name: 'Sign', exact: true });
   await color.fill('#7a1f5c');
+  t.is(await page.locator('.color > input').first().inputValue(), '#7a1f5c');
+  const ground = () => sign.evaluate((button) => getComputedStyle(button).backgroundColor);
+  await until(async () => ((await ground()) === 'rgb(122, 31, 92)' ? true : undefined));
+  await page.locator('#replyTo').fill('questions at example');
+  await color.press('Enter');
+  await page.getByText('Enter an e-mail address').waitFor();
+  await page.locator('#replyTo').fill('questions@example.org');
   await page.keyboard.press('Enter');
   await page.getByText('The branding is saved.').waitFor();
+  t.is(await page.locator('#replyTo').inputValue(), 'questions@example.org');
 
   // The preview follows the typing, names what is wrong, and comes from the service.
   await page.locator('#kind').selectOption('reminder');
@@ -79,8 +89,20 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   await page.locator('#preview-subject', { hasText: 'Still waiting: Rental agreement' }).waitFor();
   await page.getByLabel('First paragraph').fill('Dear {nobody}');
   await page.locator('#preview-state', { hasText: 'unknown placeholder' }).waitFor();
+  // More than an address takes: three bytes each.
+  await page.getByLabel('First paragraph').fill('€'.repeat(2000));
+  await page.locator('#preview-state', { hasText: 'too long to be shown here' }).waitFor();
+  await page.frameLocator('#mail-frame').getByText('Ana Souza').first().waitFor();
+  // Whoever comes back to the tab still sees the signing page of the sample.
+  const frame = page.frames().find((one) => one.url().endsWith('/signing-page'));
+  for (let look = 1; look <= 2; look += 1) {
+    const read = page.waitForResponse((response) => response.request().frame() === frame);
+    await frame?.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await (await read).finished();
+  }
+  await sign.waitFor();
   await page.getByLabel('First paragraph').fill('Dear {recipient}, <b>please</b>.');
-  await page.locator('#preview-text', { hasText: 'Dear Ana Souza, <b>please</b>.' }).waitFor();
+  await page.frameLocator('#mail-frame').getByText('Dear Ana Souza, <b>please</b>.').waitFor();
   await page.getByRole('button', { name: 'Save the texts' }).press('Enter');
   await page.getByText('The branding is saved.').waitFor();
   t.is(await page.locator('#kind').inputValue(), 'reminder');
@@ -111,6 +133,7 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   for (const [language, title] of [
     ['pt', 'Identidade visual'],
     ['es', 'Imagen de marca'],
+    ['de', 'Erscheinungsbild'],
   ] as const) {
     await page.goto(`${program.url}/organization/branding?culture=${language}`);
     await page.getByRole('heading', { name: title }).waitFor();

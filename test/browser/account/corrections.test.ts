@@ -1,9 +1,9 @@
 /** A mail that is sent again, by an operator and by a sender, in a real browser. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
-import { partsOf, type Relay, startRelay } from '../../actors/portal/mail/relay.ts';
+import { partsOf, type Relay, startRelay } from '../../actors/portal/mails/relay.ts';
 import { startProgram, until } from '../../actors/portal/service.ts';
-import { UserBrowser } from '../../http/portal/account/users.ts';
+import { UserBrowser } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { logIn, visit } from '../browser.ts';
@@ -109,6 +109,7 @@ test.serial('a sender finds the failed mail, and sends it again', async (t) => {
   for (const [culture, heading] of [
     ['pt', 'E-mails'],
     ['es', 'Correos'],
+    ['it', 'E-mail inviate'],
   ] as const) {
     await page.goto(`${program.url}/account/documents/${id}?culture=${culture}`);
     await page.getByRole('heading', { name: heading }).waitFor();

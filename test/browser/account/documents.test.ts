@@ -5,7 +5,8 @@ import avaTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
 import { type Client, type PortalProgram, until } from '../../actors/portal/service.ts';
 import { contract, hiddenLook } from '../../crypto/pades/validation/attack-files.ts';
-import { register, SENDER } from '../../http/portal/account/users.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
+import { register, SENDER } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
 import { visit } from '../browser.ts';
@@ -249,6 +250,58 @@ test.serial('the list is accessible in each theme, and begins within 320 px on a
   await assertAccessibleInThemes(t, page, 'list');
 });
 
+test.serial('a document shows the places of those who are to act, and has one primary action', async (t) => {
+  const { acme } = t.context.program;
+  const mark = { topLeftX: 72, topLeftY: 300, width: 180, height: 60, pageNumber: 1 };
+  const field = { ...mark, name: 'city', label: 'City', topLeftY: 500, height: 20, pageNumber: 2 };
+  const first = { ...signer('Ivo First'), prePositionedMarks: [mark], fields: [field] };
+  const second = { ...signer('Una Second', undefined, 2), prePositionedMarks: [{ ...mark, topLeftY: 400 }] };
+  const file = { name: 'two.pdf', content: clausePdf(2), type: 'application/pdf' };
+  const id = await acme.create([first, second], {}, file);
+  const page = await open(t, `/account/documents/${id}`);
+  const places = page.locator('.preview .place');
+  await places.first().waitFor();
+  t.deepEqual(await places.allTextContents(), ['Signature: Ivo First', 'Signature: Una Second']);
+  const box = await places.first().boundingBox();
+  const sheet = await page.locator('.preview canvas').boundingBox();
+  t.true(
+    Math.abs(((box?.x ?? 0) - (sheet?.x ?? 0)) / (sheet?.width ?? 1) - 72 / 595) < 0.02,
+    'where it is signed',
+  );
+  await page.getByRole('button', { name: 'Next page' }).press('Enter');
+  await page.locator('.preview', { hasText: 'Page 2 of 2' }).waitFor();
+  await page.locator('.place', { hasText: 'City: Ivo First' }).waitFor();
+  t.is(await places.count(), 1);
+  t.is(await page.evaluate('document.activeElement.ariaLabel'), 'Next page', 'the last page keeps the focus');
+  // The ticket of the page has ended: the page is read once more, for another one.
+  let ended = 0;
+  const content = '**/download?ticket=*';
+  await page.route(content, (route) => {
+    ended += 1;
+    return ended === 1 ? route.fulfill({ status: 404 }) : route.continue();
+  });
+  await page.getByRole('button', { name: 'Previous page' }).press('Enter');
+  await places.nth(1).waitFor();
+  t.true(ended > 1, 'asked again');
+  await page.unroute(content);
+  await page.route(content, (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('button', { name: 'Next page' }).press('Enter');
+  await page.locator('.preview', { hasText: 'The document could not be shown.' }).waitFor();
+  await page.unroute(content);
+  await page.getByRole('button', { name: 'Previous page' }).press('Enter');
+  await places.nth(1).waitFor();
+  const primary = page.locator('button.main:visible, .button.main:visible');
+  t.deepEqual(
+    (await primary.allTextContents()).map((text) => text.trim()),
+    ['Remind Ivo First'],
+  );
+  await assertAccessible(t, page, 'preview');
+  await primary.press('Enter');
+  await page.getByText('The reminder is on its way.').waitFor();
+  const { items } = await acme.get<{ items: { type: string }[] }>(`/api/documents/${id}/history`);
+  t.true(items.some(({ type }) => type === 'Reminded'));
+});
+
 test.serial(
   'a sender corrects an address, replaces a person, moves the document, and sees it live',
   async (t) => {
@@ -258,6 +311,11 @@ test.serial(
     const id = await make(program.acme, 'Corrected', [signer('Jo Wrong'), kim]);
     const page = await open(t, `/account/documents/${id}`);
     const dialog = page.getByRole('dialog');
+    // Each person has the address, one action and a menu.
+    const person = page.locator('.participants > li', { hasText: 'Jo Wrong' });
+    await person.getByText(/@/).waitFor();
+    t.deepEqual(await person.locator('button:visible').allTextContents(), ['Send a reminder']);
+    await page.getByLabel('More: Jo Wrong').press('Enter');
     await page.getByRole('button', { name: 'Change the address: Jo Wrong' }).press('Enter');
     await dialog.getByLabel('E-mail address').fill('jo at home');
     await page.keyboard.press('Enter');
@@ -267,6 +325,7 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.locator('.toast', { hasText: 'The change is saved.' }).waitFor();
     await until(async () => (mailsTo(program, 'jo.right@example.org') > 0 ? true : undefined));
+    await page.getByLabel('More: Kim Late').press('Enter');
     await page.getByRole('button', { name: 'Replace the person: Kim Late' }).press('Enter');
     await dialog.getByLabel('Name').fill('Lou New');
     await dialog.getByLabel('E-mail address').fill('lou@example.org');
@@ -276,10 +335,12 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.locator('.participants', { hasText: 'Lou New' }).waitFor();
     t.is(await page.locator('.participants', { hasText: 'Kim Late' }).count(), 0);
+    await page.getByLabel('More', { exact: true }).press('Enter');
     await page.getByRole('button', { name: 'Move to a folder' }).press('Enter');
     await dialog.getByLabel('Name of a new folder').fill('Corrections');
     await page.keyboard.press('Enter');
     await page.locator('.side', { hasText: 'Corrections' }).waitFor();
+    await page.getByLabel('More', { exact: true }).press('Enter');
     await page.getByRole('button', { name: 'Move to a folder' }).press('Enter');
     t.is(await dialog.locator('option:checked').textContent(), 'Corrections');
 
@@ -294,7 +355,7 @@ test.serial(
     });
     await (await read).finished();
     await page.keyboard.press('Escape');
-    await page.locator('[data-do="address"][data-email="lou@elsewhere.example"]').waitFor();
+    await page.locator('.participants', { hasText: 'lou@elsewhere.example' }).waitFor();
     const made = await program.acme.get<{
       folder: { name: string } | null;
       flowActions: { step: number; user: { name: string; email: string; phone: string | null } }[];
@@ -308,7 +369,7 @@ test.serial(
         [2, 'lou@elsewhere.example'],
       ],
     );
-    await page.locator('#first-page canvas').waitFor();
+    await page.locator('.preview canvas').waitFor();
     // The file is freed once its first page is drawn.
     await page.addInitScript(`{
       globalThis.sent = [];
@@ -319,8 +380,13 @@ test.serial(
       };
     }`);
     await page.reload();
-    await page.locator('#first-page canvas').waitFor();
+    await page.locator('.preview canvas').waitFor();
     await until(async () => ((await page.evaluate('sent.includes("Terminate")')) ? true : undefined));
+    const leftOf = async (selectors: string) => (await page.locator(selectors).boundingBox())?.x ?? 0;
+    t.true(
+      (await leftOf('.preview canvas')) + 300 < (await leftOf('.participants')),
+      'the file stands at the left',
+    );
     const created = page.locator('.facts time').first();
     t.regex((await created.textContent()) ?? '', /ago|now/);
     t.regex((await created.getAttribute('title')) ?? '', /\d{4}.*(?:UTC|GMT)/);
@@ -328,6 +394,7 @@ test.serial(
 
     // The link works, and asks for a code.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByLabel('More: Jo Wrong').press('Enter');
     await page.getByRole('button', { name: 'Copy the link: Jo Wrong' }).press('Enter');
     await page.locator('.toast', { hasText: 'The link is copied.' }).waitFor();
     const link = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -336,6 +403,7 @@ test.serial(
     t.true(signing.includes('send-code'), 'a code is asked for');
     // Where no script may copy it, it is shown.
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    await page.getByLabel('More: Jo Wrong').press('Enter');
     await page.getByRole('button', { name: 'Copy the link: Jo Wrong' }).press('Enter');
     t.true((await dialog.getByLabel('Copy the link').inputValue()).startsWith(`${program.url}/document/`));
     await assertAccessible(t, page, 'link');

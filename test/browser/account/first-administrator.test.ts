@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { startProgram } from '../../actors/portal/service.ts';
-import { signedIn, UserBrowser } from '../../http/portal/account/users.ts';
+import { signedIn, UserBrowser } from '../../http/portal/accounts/users.ts';
 import { ON_POSTGRES, storeSettings } from '../../postgres/test-store.ts';
 import { temporaryRoot } from '../../service/service.ts';
 

@@ -3,7 +3,7 @@ import anyTest, { type TestFn } from 'ava';
 import type { CDPSession, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { freePort } from '../../commands/free-port.ts';
-import { ADMINISTRATOR, mailedLink, register, UserBrowser } from '../../http/portal/account/users.ts';
+import { ADMINISTRATOR, mailedLink, register, UserBrowser } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { visit } from '../browser.ts';

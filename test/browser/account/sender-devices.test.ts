@@ -1,6 +1,7 @@
 /** Pages of senders and administrators on narrow screens, zoomed, by finger, printed, and with names that read from right to left. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
+import { LANGUAGES } from '../../../contracts/portal/words.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible, assertAccessibleInThemes } from '../axe.ts';
@@ -138,7 +139,8 @@ test.serial('a group of approvers is created by keyboard, and missing data is na
   await page.goto(`${program.url}/account/documents`);
   t.is(await page.locator('td bdi').first().textContent(), HEBREW);
   await page.goto(`${program.url}/account/documents/${id}`);
-  await page.locator('details', { hasText: 'Save as template' }).locator('summary').press('Enter');
+  await page.locator('#document-menu > summary').press('Enter');
+  await page.getByText('Save as template', { exact: true }).first().press('Enter');
   await page.getByRole('button', { name: 'Save as template' }).press('Enter');
   await page.getByText('The template is saved.').waitFor();
   await fits(t, page, 'template');
@@ -168,7 +170,7 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
     await fits(t, page, path);
     // Words of other languages are longer.
     await page.setViewportSize({ width: 320, height: 640 });
-    for (const culture of ['pt', 'es']) {
+    for (const culture of ['pt', 'es', 'de', 'fr']) {
       await page.goto(`${program.url}${path}?culture=${culture}`);
       t.deepEqual(await page.evaluate(OUT_OF_REACH), [], `${path} in ${culture}`);
     }
@@ -251,7 +253,7 @@ test.serial(
     const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 800 } });
     const { page } = visited;
     await signIn(page, program);
-    for (const culture of ['en', 'pt', 'es']) {
+    for (const culture of LANGUAGES) {
       await page.goto(`${program.url}/account/documents?culture=${culture}`);
       t.is(await page.locator('.side ul a').count(), 8, culture);
       const cut = await page.evaluate(`[...document.querySelectorAll('.side :is(a, button)')]

@@ -3,7 +3,7 @@ import anyTest, { type TestFn } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import { until } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
+import { mailedLink, register, SENDER, signedIn } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { openMenu, visit } from '../browser.ts';
@@ -88,7 +88,7 @@ for (const [what, options] of [
       await assertAccessible(t, page, 'faults of people');
       await fillPerson(page, 1, 'Bo', 'bo@example.org');
       t.is(await page.locator('[aria-invalid="true"]').count(), 0);
-      await page.locator('#people-list select').nth(1).selectOption('Approver');
+      await page.locator('#person-1-role').selectOption('Approver');
       await page.getByRole('button', { name: 'Add an observer' }).press('Enter');
       await fillPerson(page, 2, 'Eve', 'eve@example.org');
       await page.locator('#next').press('Enter');
@@ -184,10 +184,12 @@ for (const [what, options] of [
       t.is((await saving).suggestedFilename(), 'lease.pdf');
       // The script of the page, which sends the file, listens.
       await page.locator('main[data-live]').waitFor();
+      await page.getByLabel('More', { exact: true }).press('Enter');
       await page.locator('#new-version summary').press('Enter');
       await page.locator('#version-file').setInputFiles({ ...CONTRACT, buffer: clausePdf(3) });
       await page.getByRole('button', { name: 'Replace the file' }).press('Enter');
       await page.getByText('The new version is sent.').waitFor();
+      await page.getByLabel('More', { exact: true }).press('Enter');
       await page.getByText('Cancel the document', { exact: true }).first().press('Enter');
       await page.locator('[name="reason"]').fill('Agreed otherwise.');
       await page.getByRole('button', { name: 'Cancel the document' }).press('Enter');

@@ -2,7 +2,7 @@
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { Page } from 'playwright-core';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { mailedLink } from '../../http/portal/account/users.ts';
+import { mailedLink } from '../../http/portal/accounts/users.ts';
 import { reached } from '../../project/waiting.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
@@ -100,6 +100,7 @@ for (const [what, options] of [
       t.is(made.flowActions[0]?.fields?.[0]?.presetValue, 'Braga');
 
       // A template of the document.
+      await page.getByLabel('More', { exact: true }).press('Enter');
       await page.getByText('Save as template', { exact: true }).first().press('Enter');
       await page.getByLabel('Name of the template').fill('Copy');
       await page.getByRole('button', { name: 'Save as template' }).press('Enter');
@@ -162,7 +163,7 @@ test.serial(
     );
     await page.getByText('Menú', { exact: true }).click();
     await page.getByLabel('Nombre', { exact: true }).fill('Ana');
-    await page.getByLabel('Correo').fill('ana@example.org');
+    await page.locator('#email-0').fill('ana@example.org');
     await page.getByRole('button', { name: 'Enviar' }).dblclick();
     // The second click ends the navigation of the first, which waitForURL takes for a failure.
     await reached(() => page.url().includes('done=sent'));

@@ -5,7 +5,7 @@ import anyTest, { type TestFn } from 'ava';
 import { startProgram } from '../../actors/portal/service.ts';
 import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
-import { ADMINISTRATOR, mailedLink } from '../../http/portal/account/users.ts';
+import { ADMINISTRATOR, mailedLink } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { type AccountPages, ownOrganization, sharePortal } from '../account/account-pages.ts';
 import { closeEngines, ENGINE_TOOLS, Engine } from './engine.ts';

@@ -10,7 +10,7 @@ import ava, { type ExecutionContext } from 'ava';
 import { assign, setup as setupMachine } from 'xstate';
 import { InspectionService } from '../../../actors/batch/inspection.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { anyEffect, handlersByName } from '../../runtime/any-effect.ts';

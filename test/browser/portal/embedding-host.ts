@@ -21,7 +21,7 @@ ${script}
 }
 
 /** Serves a page on another site; returns its origin. */
-export async function serveHost(t: ExecutionContext, html: string): Promise<string> {
+export async function serveHost(t: Pick<ExecutionContext, 'teardown'>, html: string): Promise<string> {
   const server = createServer((request, response) => {
     const isPage = request.url?.split('?')[0] === '/';
     response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });

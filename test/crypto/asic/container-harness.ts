@@ -10,7 +10,7 @@ import { type AsicInput, type SignAsicRequest, signAsic } from '#crypto/asic/sig
 import { inspectAsic } from '#crypto/asic/validate.js';
 import { openSource } from '#crypto/core/files.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import type { FileSignatures } from '#crypto/validation/signature-info.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { runTool } from '../../verifiers/index.ts';

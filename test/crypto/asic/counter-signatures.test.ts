@@ -8,7 +8,7 @@ import { amendSignedData } from '#crypto/cms/amend.js';
 import { parseSignerInfo } from '#crypto/cms/parse.js';
 import type { Signer } from '#crypto/core/types.js';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
-import { signFileAtLevel } from '#crypto/files/sign.js';
+import { signFileAtLevel } from '#crypto/files/sign-file.js';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { pki as otherPki } from '../../pki/pki.ts';
 import { opensslCms, withTools } from '../../verifiers/index.ts';

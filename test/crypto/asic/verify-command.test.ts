@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { formatOf, verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { authority, file, made, NOW, remade } from './container-harness.ts';
 

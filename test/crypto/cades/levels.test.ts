@@ -7,7 +7,7 @@ import { augmentCades } from '#crypto/cades/augment.js';
 import { signCades, signCadesAtLevel } from '#crypto/cades/sign.js';
 import type { SignedData, SignerInfo } from '#crypto/cms/parse.js';
 import type { AugmentFileRequest, SignatureLevel, SignFileRequest } from '#crypto/core/types.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';

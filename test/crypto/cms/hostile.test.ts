@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import { header, sequence, tlv } from '#crypto/asn1/write.js';
 import { buildSignedData } from '#crypto/cms/build.js';
-import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
+import { verifySignedData } from '#crypto/validation/signed-data/verify-signed-data.js';
 import { pki } from '../../pki/pki.ts';
 
 const DIGEST = createHash('sha256').update('content').digest();

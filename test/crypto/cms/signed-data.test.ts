@@ -12,7 +12,7 @@ import {
 } from '#crypto/cms/build.js';
 import { parseSignedData } from '#crypto/cms/parse.js';
 import type { Check, DigestName, Signer } from '#crypto/core/types.js';
-import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
+import { verifySignedData } from '#crypto/validation/signed-data/verify-signed-data.js';
 import { algorithmOf, type HashName } from '#crypto/x509/signature-algorithms.js';
 import { issueCertificate } from '../../pki/issuing.ts';
 import { type KeyKind, pki, testSigner } from '../../pki/pki.ts';

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import ava, { type ExecutionContext } from 'ava';
 import type { SignatureAlgorithm, SignatureFormat } from '#crypto/core/types.js';
-import { signFile } from '#crypto/files/sign.js';
+import { signFile } from '#crypto/files/sign-file.js';
 import { loadSigner, type TokenSource } from '#crypto/keys/load.js';
 import type { LoadedSigner } from '#crypto/keys/loaded-signer.js';
 import { deserializeSigner, serializeSigner } from '#crypto/keys/transfer.js';

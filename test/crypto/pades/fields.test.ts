@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { CryptoError, PadesFormat, Signer } from '#crypto/core/types.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../pki/pki.ts';
 import { withTools } from '../../verifiers/index.ts';
@@ -231,6 +231,18 @@ test('existing and invalid names are refused', (t) => {
   const direct = formWith([], []).toString('latin1').replace('[7 0 R ]', '[<</FT/Sig/T(d)>>]');
   t.regex(refusal(put(Buffer.from(direct, 'latin1')), { fieldName: 'd' }).message, /not an object/);
   t.is(refusal(input, { fieldName: 'parent.kid' }).code, '');
+});
+
+test('a field is signed beside fields whose names begin with its name', async (t) => {
+  const names = ['Sig1', 'Sig10', 'Sig1x', 'a.b', 'a.bc'];
+  const input = put(formWith([emptyField('Sig1'), emptyField('Sig10'), emptyField('Sig1x')], [40, 41, 42]));
+  for (const fieldName of names) {
+    const signed = signWith(input, { fieldName });
+    const [field] = (await inspect(signed.output)).fields.filter(({ name }) => name === fieldName);
+    t.not(field, undefined, fieldName);
+    t.true(judge(signed, signer()).ok, fieldName);
+  }
+  t.regex(refusal(input, { fieldName: 'Sig1.below' }).message, /has no fields below it/);
 });
 
 test('the requirements of a seed value are met, or the field is not signed', (t) => {

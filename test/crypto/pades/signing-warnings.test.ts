@@ -1,7 +1,7 @@
 /** Warnings at signing: each file differs from the honest contract in one respect. */
 import { existsSync } from 'node:fs';
 import test from 'ava';
-import { trySigning } from '#crypto/files/sign.js';
+import { trySigning } from '#crypto/files/sign-file.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../pki/pki.ts';
 import { stream } from '../pdf/build.ts';

@@ -2,33 +2,20 @@ import { readFileSync } from 'node:fs';
 import ava from 'ava';
 import { pki } from '../../pki/pki.ts';
 import { runTool, withTools } from '../../verifiers/index.ts';
-import {
-  appendRevision,
-  classicPdf,
-  type DocumentShape,
-  documentObjects,
-  hybridPdf,
-  streamPdf,
-} from '../pdf/build.ts';
+import { appendRevision, classicPdf, type DocumentShape, documentObjects, streamPdf } from '../pdf/build.ts';
 import { accepted, freshPath, judge, put, sign } from './validation/verdicts.ts';
 
 const TOOLS = ['pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl'] as const;
 
 const test = withTools(ava, ...TOOLS, 'qpdf', 'mutool', 'openssl');
 
+/** Those that the corpus (`../pdf/corpus.ts`) has not: its files take two signatures in `corpus/`. */
 const files: Readonly<Record<string, () => Buffer>> = {
-  'with a cross-reference table': () => classicPdf(documentObjects()),
-  'with only carriage returns as line ends': () =>
-    classicPdf(documentObjects({ annots: 'direct' }), { eol: '\r' }),
-  'with line ends of two bytes': () => classicPdf(documentObjects(), { eol: '\r\n' }),
-  'with a cross-reference stream and packed objects': () => streamPdf(documentObjects({ form: 'direct' })),
-  'with a cross-reference stream over plain objects': () => streamPdf(documentObjects(), { packed: false }),
   'with an unpredicted cross-reference stream': () => streamPdf(documentObjects(), { predictor: 1 }),
   'with a cross-reference stream under the TIFF predictor': () =>
     streamPdf(documentObjects(), { predictor: 2 }),
   'with a cross-reference stream under changing PNG filters': () =>
     streamPdf(documentObjects(), { predictor: 15 }),
-  'with a hybrid cross-reference': () => hybridPdf(documentObjects({ form: 'indirect' }), [4, 7]),
   'with three revisions': () => {
     const first = classicPdf(documentObjects({ text: 'first' }));
     const second = appendRevision(
@@ -42,29 +29,6 @@ const files: Readonly<Record<string, () => Buffer>> = {
         [8, 'null'],
       ]),
     );
-  },
-  'with a table after a revision with a stream': () =>
-    appendRevision(
-      streamPdf(documentObjects()),
-      new Map([[3, '<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>']]),
-    ),
-  'with bytes before the header and offsets from the header': () =>
-    classicPdf(documentObjects(), { head: 'some mail header\r\n\r\n' }),
-  'with bytes before the header and offsets from the first byte': () =>
-    classicPdf(documentObjects(), { head: 'some mail header\r\n\r\n', fromHeader: false }),
-  'with bytes after the end': () => classicPdf(documentObjects(), { tail: `${'\0'.repeat(700)}<html>` }),
-  'with a startxref some bytes too high': () => classicPdf(documentObjects(), { startxrefOff: 7 }),
-  'with a startxref some bytes too low': () => classicPdf(documentObjects(), { startxrefOff: -9 }),
-  'with a startxref far off': () => classicPdf(documentObjects(), { startxrefOff: 900_000 }),
-  'with packed objects and a startxref far off': () =>
-    streamPdf(documentObjects(), { startxrefOff: 900_000 }),
-  'without a startxref': () => {
-    const pdf = classicPdf(documentObjects());
-    return pdf.subarray(0, pdf.lastIndexOf('startxref'));
-  },
-  'with entries of the table in the wrong place': () => {
-    const text = classicPdf(documentObjects()).toString('latin1');
-    return Buffer.from(text.replace(/\d{10}( 00000 n)/g, '0000000017$1'), 'latin1');
   },
   'that ends without a line end': () => {
     const pdf = classicPdf(documentObjects());
@@ -97,7 +61,7 @@ for (const [name, make] of Object.entries(files)) {
     const signed = sign(put(make()));
     const report = judge(signed);
     t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
-    await accepted(t, signed, 1, { mutool: !name.includes('before the header') });
+    await accepted(t, signed);
   });
 }
 
@@ -109,9 +73,9 @@ const forms: readonly DocumentShape[] = [
   ),
 ];
 
-for (const kind of annots) {
+for (const [at, kind] of annots.entries()) {
   test(`two signatures are valid on a page with annotations ${kind}, with any form`, async (t) => {
-    for (const form of forms) {
+    for (const [index, form] of forms.entries()) {
       const objects = documentObjects({ ...form, annots: kind, pages: 2 });
       const packed = form.form === 'indirect' && form.fields === 'direct';
       const once = sign(put(packed ? streamPdf(objects) : classicPdf(objects)));
@@ -119,7 +83,8 @@ for (const kind of annots) {
       const report = judge(twice, pki().signer('p-256'));
       t.true(report.ok, JSON.stringify(report.checks.filter(({ ok }) => !ok)));
       t.is(report.signatures, 2);
-      await accepted(t, twice, 2);
+      // Other programs judge each form with one kind, which is another one for the next form.
+      if (index % annots.length === at) await accepted(t, twice, 2);
     }
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import type { BeginSigningRequest, CryptoError, SignerIdentity } from '#crypto/core/types.js';
-import { trySigning } from '#crypto/files/sign.js';
+import { trySigning } from '#crypto/files/sign-file.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { concatenatedValue } from '#crypto/x509/signature-values.js';

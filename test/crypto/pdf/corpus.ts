@@ -91,6 +91,7 @@ export const STRUCTURES: readonly CorpusRecipe[] = [
   ),
   own('with bytes after the end', () => classicPdf(rich(), { tail: `${'\0'.repeat(700)}</html>` })),
   own('with a startxref a little off', () => classicPdf(rich(), { startxrefOff: -9 })),
+  own('with a startxref a little too high', () => classicPdf(rich(), { startxrefOff: 7 })),
   own('with a startxref far off', () => classicPdf(rich(), { startxrefOff: 900_000 })),
   own('with packed objects and a startxref far off', () => streamPdf(rich(), { startxrefOff: 900_000 })),
   own('with a table whose entries lead elsewhere', () =>

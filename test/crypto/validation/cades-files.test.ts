@@ -12,7 +12,7 @@ import { parseSignedData } from '#crypto/cms/parse.js';
 import { formatOfHeader } from '#crypto/core/header-format.js';
 import type { SignatureLevel, SignFileRequest } from '#crypto/core/types.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import type { TrustSettings } from '#crypto/validation/trust.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { bytes, file } from '../cades/cades-harness.ts';
@@ -29,7 +29,7 @@ test.before(async () => {
 });
 test.after.always(() => authority.close());
 
-interface Made {
+interface SignedSample {
   readonly path: string;
   readonly content: string;
 }
@@ -38,7 +38,7 @@ async function signed(
   level: SignatureLevel,
   more: Partial<SignFileRequest> = {},
   by = authority,
-): Promise<Made> {
+): Promise<SignedSample> {
   const request: SignFileRequest = {
     format: 'Cades',
     input: file(bytes(3000)),

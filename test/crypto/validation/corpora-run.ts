@@ -15,7 +15,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import type { SignatureRecord, ValidationItem, ValidationReport } from '#crypto/core/validation-report.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 
 type Stated = 'valid' | 'invalid';
 /** `said`: intact, with a warning of something that differs beside the signed data. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { SignatureFormat, SignatureLevel } from '#crypto/core/types.js';
-import { signFileAtLevel } from '#crypto/files/sign.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { signFileAtLevel } from '#crypto/files/sign-file.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { bytes, file } from '../cades/cades-harness.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';

@@ -17,9 +17,9 @@ import { certificatePem, certificatesIn, readCertificate } from '#crypto/x509/ce
 import { checkSignatures } from '../../../actors/pool/portal/check.ts';
 import type { PortalTaskContext } from '../../../actors/pool/portal/portal-task-context.ts';
 import { type OutputCheck, verifyOutput } from '../../../actors/pool/verify-output.ts';
-import { PLAIN_FORM } from '../../../actors/shared/file-names.ts';
-import { describedFile } from '../../../actors/shared/signature-records.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { PLAIN_FORM } from '../../../actors/shared/files/output-names.ts';
+import { describedFile } from '../../../actors/shared/signing/signature-records.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { ReportView } from '../../../web/pages/batch/validation.tsx';
 import type { CertificateRequest } from '../../pki/issuing.ts';
 import { testSigner } from '../../pki/pki.ts';

@@ -27,7 +27,7 @@ const DAY = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-paths-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Made {
+interface Issued {
   readonly name: DistinguishedName;
   readonly key: KeyObject;
   readonly certificate: Certificate;
@@ -37,10 +37,10 @@ type Differences = Partial<CertificateRequest> & { readonly days?: readonly [num
 
 function make(
   name: string,
-  issuer: Made | undefined,
+  issuer: Issued | undefined,
   differences: Differences = {},
   kind: KeyKind = 'p-256',
-): Made {
+): Issued {
   const pair = keyOf(kind);
   const { days = [-10, 10], ...others } = differences;
   const subject = others.subject ?? { country: 'XX', organization: 'Paths', commonName: name };
@@ -58,12 +58,12 @@ function make(
   return { name: subject, key: pair.privateKey, certificate: readCertificate(der) };
 }
 
-const signer = (issuer: Made, differences: Differences = {}, kind?: KeyKind) =>
+const signer = (issuer: Issued, differences: Differences = {}, kind?: KeyKind) =>
   make('Signer', issuer, { use: { kind: 'signer', purposes: DOCUMENT_SIGNING }, ...differences }, kind);
 
 interface Chain {
-  readonly leaf: Made;
-  readonly others: readonly Made[];
+  readonly leaf: Issued;
+  readonly others: readonly Issued[];
   readonly at?: number;
 }
 
@@ -71,13 +71,13 @@ interface Case {
   readonly title: string;
   /** Undefined: the chain is good. */
   readonly flaw?: PathDefectKind;
-  build(root: Made): Chain;
+  build(root: Issued): Chain;
 }
 
 const root = make('Root', undefined);
 
 /** A CA below the root with these differences, and a signer below it with those. */
-function twoLevels(ca: Differences, end: Differences = {}): (root: Made) => Chain {
+function twoLevels(ca: Differences, end: Differences = {}): (root: Issued) => Chain {
   return (top) => {
     const issuing = make('Issuing', top, ca);
     return { leaf: signer(issuing, end), others: [issuing] };
@@ -338,7 +338,7 @@ async function opensslVerify(
   { leaf, others, at = AT }: Chain,
   index: number,
 ): Promise<{ ok: boolean; text: string }> {
-  const file = (name: string, made: readonly Made[]) => {
+  const file = (name: string, made: readonly Issued[]) => {
     const path = join(folder, `${index}-${name}.pem`);
     writeFileSync(path, made.map(({ certificate }) => certificatePem(certificate.der)).join(''));
     return path;

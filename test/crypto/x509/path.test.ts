@@ -10,7 +10,7 @@ const AT = Date.now();
 const DAY = 86_400_000;
 const SIGNER: CertificateUse = { kind: 'signer', purposes: DOCUMENT_SIGNING };
 
-interface Made {
+interface Issued {
   readonly name: string;
   readonly key: KeyObject;
   readonly certificate: Certificate;
@@ -18,7 +18,7 @@ interface Made {
 
 function make(
   name: string,
-  issuer?: Pick<Made, 'name' | 'key'>,
+  issuer?: Pick<Issued, 'name' | 'key'>,
   {
     use = { kind: 'ca' },
     days = [-1, 1],
@@ -28,7 +28,7 @@ function make(
     readonly days?: readonly [number, number] | undefined;
     readonly pair?: ReturnType<typeof generateKeyPairSync> | undefined;
   } = {},
-): Made {
+): Issued {
   const der = issueCertificate({
     subject: { commonName: name },
     issuer: { commonName: issuer?.name ?? name },
@@ -42,7 +42,7 @@ function make(
   return { name, key: pair.privateKey, certificate: readCertificate(der) };
 }
 
-function reason(leaf: Made, others: readonly Made[], anchors: readonly Made[], at = AT): string {
+function reason(leaf: Issued, others: readonly Issued[], anchors: readonly Issued[], at = AT): string {
   const result = findPath({
     certificate: leaf.certificate,
     others: others.map(({ certificate }) => certificate),

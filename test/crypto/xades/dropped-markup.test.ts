@@ -5,7 +5,7 @@
 import test from 'ava';
 import { inspectAsic } from '#crypto/asic/validate.js';
 import { memorySource } from '#crypto/core/files.js';
-import { inspectXadesWithContents } from '#crypto/files/validate.js';
+import { inspectXadesWithContents } from '#crypto/files/validate-file.js';
 import { handMade } from '../asic/container-harness.ts';
 import {
   complaints,

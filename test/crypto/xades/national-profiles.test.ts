@@ -1,7 +1,10 @@
 /** Layouts of XML signatures that national invoice and tax profiles prescribe. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { childrenOf, encoded, readWhole } from '#crypto/asn1/read.js';
+import { sequence } from '#crypto/asn1/write.js';
 import type { XadesFormat } from '#crypto/core/types.js';
+import { issuerSerialOf } from '#crypto/xades/elements/signature-text.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { verifyXades } from '#crypto/xades/verify.js';
 import { verifyIndependently } from '../../../independent/index.ts';
@@ -218,6 +221,39 @@ test('values of issuer names in hexadecimal form are compared, and another name 
     const [message = ''] = said(`CN=Test Issuing CA,2.5.4.10=${unreadable},C=XX`);
     t.regex(message, /^certificate\.issuer-name: .*cannot be compared/, unreadable);
   }
+});
+
+test('IssuerSerialV2 fails only when it contradicts the certificate that the digest names', (t) => {
+  const signer = pki().signer('p-256');
+  const good = issuerSerialOf(signer.certificate);
+  const said = (der: Buffer): string[] =>
+    complaints(
+      enveloped('<x></x>', {
+        signer,
+        properties: goodProperties('sig', ['sig-r0'], { signer }).replace(
+          /(?<=<xades:IssuerSerialV2>)[^<]*/,
+          der.toString('base64'),
+        ),
+      }),
+    );
+  t.deepEqual(said(good), []);
+  const at = good.indexOf('Sealwright tests');
+  const otherString = Buffer.from(good);
+  otherString[at - 2] = otherString[at - 2] === 0x0c ? 0x13 : 0x0c;
+  t.deepEqual(said(otherString), [], 'the name is written anew with another type of string');
+  const [names, serial] = childrenOf(readWhole(good));
+  const name = childrenOf(childrenOf(names ?? readWhole(good))[0] ?? readWhole(good))[0];
+  if (name === undefined || serial === undefined) throw new Error('the structure has two parts');
+  const bare = sequence(encoded(name), encoded(serial));
+  t.deepEqual(said(bare), ['warning certificate.issuer-name'], 'IssuerAndSerialNumber of CMS');
+  t.deepEqual(said(Buffer.from('3003020101', 'hex')), ['warning certificate.issuer-name'], 'unreadable');
+  const contradiction = ['failed certificate.binding SIG_CONSTRAINTS_FAILURE'];
+  const otherSerial = Buffer.from(good);
+  otherSerial[good.length - 1] = (good.at(-1) ?? 0) ^ 1;
+  t.deepEqual(said(otherSerial), contradiction);
+  const otherName = Buffer.from(good);
+  otherName.write('F', at);
+  t.deepEqual(said(otherName), contradiction);
 });
 
 test('a serial number in hexadecimal form is compared', (t) => {

@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { SignedXml } from 'xml-crypto';
 import type { XadesFormat } from '#crypto/core/types.js';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
-import { validateFile } from '#crypto/files/validate.js';
+import { validateFile } from '#crypto/files/validate-file.js';
 import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { inspectXadesDocument } from '#crypto/xades/validate.js';

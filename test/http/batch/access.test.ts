@@ -75,7 +75,7 @@ function expected(name: string): AccessScope | 'any' {
   return scopes[0] as AccessScope;
 }
 
-interface Made {
+interface CreatedKey {
   readonly secret: string;
   readonly key: {
     readonly name: string;
@@ -94,7 +94,7 @@ async function post<Answer>({ call }: TestServer, path: string, body: object = {
   return (await answer.json()) as Answer;
 }
 
-const makeKey = (server: TestServer, body: object) => post<Made>(server, '/api/keys', body);
+const makeKey = (server: TestServer, body: object) => post<CreatedKey>(server, '/api/keys', body);
 const withKey = (secret: string) => ({ 'X-API-Key': secret, 'Content-Type': 'application/json' });
 
 test('each operation is decided, and each role may do what its scopes permit', (t) => {
@@ -183,7 +183,7 @@ test('a key is shown once, counted as its own caller, rotated with two valid sec
   });
   const list = async () => (await server.call('/api/keys')).text();
   const lastUse = async () =>
-    (JSON.parse(await list()) as { items: readonly Made['key'][] }).items[0]?.lastUsedAt ?? null;
+    (JSON.parse(await list()) as { items: readonly CreatedKey['key'][] }).items[0]?.lastUsedAt ?? null;
   await reached(async () => (await lastUse()) !== null);
   const listed = await list();
   t.false(listed.includes('sha256') || listed.includes(secret));
@@ -195,7 +195,7 @@ test('a key is shown once, counted as its own caller, rotated with two valid sec
   clock.advance(1_000);
   await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(secret) });
   await reached(async () => (await lastUse()) !== first);
-  const next = await post<Made>(server, '/api/keys/billing/rotate', { overlapHours: 1 });
+  const next = await post<CreatedKey>(server, '/api/keys/billing/rotate', { overlapHours: 1 });
   t.is(next.key.secrets.length, 2);
   const status = async (given: string) =>
     (await ask(server.port, 'GET', { path: '/api/whoami', headers: withKey(given) })).status;
@@ -245,7 +245,7 @@ test('keys of a file of an earlier version are taken over once: none that was ch
   const first = await start();
   t.deepEqual(await statuses(first, secrets), [200, 200]);
   t.true(first.service.access.ended.has('e'.repeat(24)));
-  const next = await post<Made>(first, '/api/keys/key-0/rotate', { overlapHours: 0 });
+  const next = await post<CreatedKey>(first, '/api/keys/key-0/rotate', { overlapHours: 0 });
   await post(first, '/api/keys/key-1/revoke');
   const second = await start();
   t.deepEqual(await statuses(second, [...secrets, next.secret]), [401, 401, 200]);

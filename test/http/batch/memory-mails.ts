@@ -34,7 +34,7 @@ export function memoryMails(keepsTexts = true): OperatorMails {
   return {
     async textState({ id, status }) {
       if (!keepsTexts || status !== 'Sent') return 'none';
-      return id === 'c' ? 'kept' : 'removed';
+      return id === 'c' ? 'stored' : 'removed';
     },
     get,
     async sendNow(id) {

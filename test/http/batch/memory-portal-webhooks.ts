@@ -1,7 +1,7 @@
 /** Deliveries of one organization in memory. */
 
 import type { OperatorWebhooks } from '../../../actors/portal/api.ts';
-import type { DeliveryView } from '../../../contracts/portal/webhooks.ts';
+import type { DeliveryView } from '../../../contracts/portal/webhooks/webhooks.ts';
 import type { DocumentId, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 

@@ -132,8 +132,6 @@ const LOADED: { readonly [path: string]: () => readonly [view: unknown, props: o
       },
     },
   ],
-  // They read nothing.
-  '/components': () => [() => null, {}],
 };
 
 function loaded(path: string, scopes: readonly AccessScope[] | undefined): string {

@@ -27,7 +27,7 @@ import {
   storageLayout,
 } from '../../../actors/index.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
-import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import type { JobDetail } from '../../../contracts/batch/jobs.ts';
 import type { JobMessage, JobState } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../machines/ids.ts';
@@ -229,15 +229,17 @@ export async function openTestService(
 type MethodsOf<Part> = {
   [Name in keyof Part]: Part[Name] extends (...given: never) => unknown ? Name : never;
 }[keyof Part];
-type Given<Part, Name extends keyof Part> = Part[Name] extends (...given: infer All) => unknown ? All : never;
+type ArgumentsOf<Part, Name extends keyof Part> = Part[Name] extends (...given: infer All) => unknown
+  ? All
+  : never;
 
 /** The arguments of every later call of a method, which still does its work. */
 export function callsOf<Part extends object, Name extends MethodsOf<Part>>(part: Part, name: Name) {
-  const calls: Given<Part, Name>[] = [];
+  const calls: ArgumentsOf<Part, Name>[] = [];
   const method = part[name] as (...given: unknown[]) => unknown;
   Object.assign(part, {
     [name](...given: unknown[]) {
-      calls.push(given as Given<Part, Name>);
+      calls.push(given as ArgumentsOf<Part, Name>);
       return method.apply(part, given);
     },
   });

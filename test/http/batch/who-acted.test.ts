@@ -16,15 +16,15 @@ import {
   jobDeliveryId,
 } from '../../../actors/batch/webhooks/job-deliveries.ts';
 import { jobWebhooks } from '../../../actors/batch/webhooks/job-webhook.ts';
-import { MailFailure } from '../../../actors/portal/mail/mail-port.ts';
-import { Administration } from '../../../actors/portal/tenants/administration.ts';
+import { Administration } from '../../../actors/portal/accounts/administration.ts';
+import { MailFailure } from '../../../actors/portal/mails/mail-port.ts';
 import { OperatorDeliveries } from '../../../actors/portal/webhooks/operator-deliveries.ts';
-import { RowLists } from '../../../actors/shared/tables/row-lists.ts';
+import { RowLists } from '../../../actors/shared/lists/row-lists.ts';
 import { ACCESS_SCOPES } from '../../../contracts/batch/access.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { startMailSystem } from '../../actors/portal/mail/mail-harness.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1 } from '../../actors/portal/mailbox.ts';
+import { startMailSystem } from '../../actors/portal/mails/mail-harness.ts';
 import { event, startWebhookSystem, TENANT_1 } from '../../actors/portal/webhooks/webhook-harness.ts';
 import { reached } from '../../project/waiting.ts';
 import { batchTable } from '../descriptions.ts';
@@ -47,27 +47,27 @@ interface Walked extends TestServer {
 }
 
 /** The request: parameters of the path, and the body. */
-interface Given {
+interface WalkedRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: object | FormData;
 }
 
-const REASON: Given = { body: { reason: 'night shift' } };
+const REASON: WalkedRequest = { body: { reason: 'night shift' } };
 const jobIn =
   (status: JobState, body?: object) =>
-  async ({ service }: Walked): Promise<Given> => {
+  async ({ service }: Walked): Promise<WalkedRequest> => {
     const { id } = await service.add({ status });
     return { params: { id }, ...(body && { body }) };
   };
 const ofKey =
   (body?: object) =>
-  async ({ call }: Walked): Promise<Given> => {
+  async ({ call }: Walked): Promise<WalkedRequest> => {
     await call('/api/keys', json({ name: 'other', scopes: ['read'] }));
     return { params: { name: 'other' }, ...(body && { body }) };
   };
 
 /** The operations, with what is there before the request. A new one fails the test until it stands here, or below. */
-const WALK: { readonly [operation: string]: (it: Walked) => Given | Promise<Given> } = {
+const WALK: { readonly [operation: string]: (it: Walked) => WalkedRequest | Promise<WalkedRequest> } = {
   'POST /api/files': () => ({ body: form([['file', new File(['%PDF-1.7 test'], 'a.pdf')]]) }),
   'POST /api/jobs/{id}/cancel': jobIn('Queued', {}),
   'POST /api/jobs/{id}/retry': jobIn('Failed'),

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import test from 'ava';
 import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
-import { EVENT_TYPES } from '../../../contracts/portal/webhooks.ts';
+import { EVENT_TYPES } from '../../../contracts/portal/webhooks/webhooks.ts';
 import { describeApi, hasExample, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { portalApi } from '../../../http/portal/reference.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';

@@ -1,13 +1,13 @@
 /** Attachments are read by key, and those that are not private by participants. Source: docs/portal-values.md §§5, 7. */
 import test from 'ava';
-import { startProgram } from '../../actors/portal/service.ts';
+import { sharedProgram } from '../../actors/portal/service.ts';
 import { assertRefused } from '../refused.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];
 
 test('attachments are read by key, and by participants unless they are private', async (t) => {
-  const { acme, url, organization } = await startProgram(t);
+  const { acme, url, organization } = await sharedProgram(t);
   const attachment = async (displayName: string, isPrivate: boolean) => {
     const content = Buffer.from(`content of ${displayName}`);
     const upload = await acme.upload({ name: `${displayName}.txt`, content, type: 'text/plain' });

@@ -1,6 +1,7 @@
 /** Kills around the mails of a document: its history has each event once. */
 import test from 'ava';
 import { type Client, startProgram, until } from '../../actors/portal/service.ts';
+import { casesOf } from '../../project/rounds.ts';
 import { temporaryRoot } from '../../service/service.ts';
 import { ticketOf } from './signing/certificate-client.ts';
 
@@ -22,7 +23,10 @@ async function historyOf(client: Client, id: string): Promise<readonly Entry[]> 
 const countOf = (entries: readonly Entry[], type: string) =>
   entries.filter((one) => one.type === type).length;
 
-for (const point of ['effect.done.before-outcome/reportMail', 'effect.leased.before-run/reportMail']) {
+for (const point of casesOf(
+  ['effect.done.before-outcome/reportMail'],
+  ['effect.leased.before-run/reportMail'],
+)) {
   test(`a kill at ${point} leaves each mail and each answered opening in the history once`, async (t) => {
     const root = await temporaryRoot(t);
     const first = await startProgram(t, { root, faults: `${point}=kill:2` });

@@ -1,7 +1,7 @@
 /** The audit trail: what participants, applications and mail servers did, in the history, the manifest and webhooks. */
 import { writeFile } from 'node:fs/promises';
 import test from 'ava';
-import { startRelay } from '../../actors/portal/mail/relay.ts';
+import { startRelay } from '../../actors/portal/mails/relay.ts';
 import { type Client, startProgram, until } from '../../actors/portal/service.ts';
 import { startReceiver } from '../../actors/portal/webhooks/receiver.ts';
 import { runTool, withTools } from '../../verifiers/index.ts';

@@ -1,9 +1,10 @@
 /** Options of a creation request are obeyed or refused. Source: docs/portal-values.md §§5, 6, 14, 15. */
 import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { clausePdf } from '../../crypto/pdf/build.ts';
 import { endedAfter } from '../../project/ended-after.ts';
 import { assertRefused } from '../refused.ts';
-import { ticketOf } from './signing/certificate-client.ts';
+import { selfSigned, ticketOf } from './signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
@@ -122,6 +123,28 @@ test('marks on pages that do not exist are refused in documents, envelopes, vers
   await refused(`/api/documents/${id}/versions`, { file, prePositionedMarks });
   const editedFlowActions = [{ flowActionId, prePositionedMarks: [mark(2)] }];
   await refused(`/api/documents/${id}/flow`, { editedFlowActions });
+  // A participant's own places as well, before a code is used up.
+  const signing = await acme.create([ana({ allowElectronicSignature: true })]);
+  const detail = await acme.get<{ flowActions: { id: string }[] }>(`/api/documents/${signing}`);
+  const places = { flowActionId: detail.flowActions[0]?.id, signaturePositions: [mark(2)] };
+  await refused(`/api/documents/${signing}/electronic-signature`, places);
+  const certificate = selfSigned('Ana').certificate.toString('base64');
+  await refused(`/api/documents/${signing}/signature/certificate`, { ...places, certificate });
+  const first = { ...places, signaturePositions: [mark(1)] };
+  await acme.post(`/api/documents/${signing}/electronic-signature`, first);
+  // Marks that stay with a version count too, unless it gives others.
+  const two = { name: 'two.pdf', content: clausePdf(2), type: 'application/pdf' };
+  const long = await acme.create(marked(2), {}, two);
+  const versionOf = (more: object) => acme.send(`/api/documents/${long}/versions`, { file, ...more });
+  const kept = await versionOf({});
+  t.regex(
+    ((await kept.clone().json()) as { message: string }).message,
+    /on page 2, and the new version has 1 page/,
+  );
+  await assertRefused(t, kept, 'InvalidFlowAction');
+  const actions = await acme.get<{ flowActions: { id: string }[] }>(`/api/documents/${long}`);
+  const moved = { flowActionId: actions.flowActions[0]?.id, prePositionedDocumentMarks: [mark(1)] };
+  t.is((await versionOf({ prePositionedMarks: [moved] })).status, 200);
   // Marks of a file without pages are for its printed version, which has as many as it needs.
   const text = { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' };
   t.truthy(await acme.create(marked(2), {}, text));

@@ -9,7 +9,7 @@ import {
   REQUESTS,
   type Request,
   unknownIds,
-} from './account/requests-by-id.ts';
+} from './accounts/requests-by-id.ts';
 
 /** Status and body, with the requested ids removed. */
 async function answerTo(client: Client, [route, path, body]: Request, ids: Ids): Promise<string> {

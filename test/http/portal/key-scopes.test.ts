@@ -1,6 +1,6 @@
 /** Scopes and expiry of keys, over HTTP. Source: docs/decisions/0129-scopes-and-expiry-of-keys.md. */
 import test from 'ava';
-import { Client, startProgram, until } from '../../actors/portal/service.ts';
+import { Client, sharedProgram, until } from '../../actors/portal/service.ts';
 import { portalTable } from '../descriptions.ts';
 import { type ClockedPortal, clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
 
@@ -82,7 +82,7 @@ test('requests that sign or allow signing need the scope Sign, and only requests
 });
 
 test('a key does what its scopes allow', async (t) => {
-  const { url, administrator, organization } = await startProgram(t);
+  const { url, administrator, organization } = await sharedProgram(t);
   const whole = await organization('Scoped');
   const path = `/api/admin/organizations/${whole.organizationId}`;
   const keyOf = async (limits: object) => {

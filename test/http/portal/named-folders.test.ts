@@ -1,11 +1,11 @@
 /** Documents created and moved with a `newFolderName`, over HTTP. Source: docs/portal-values.md §§5, 16. */
 import test from 'ava';
-import { startProgram } from '../../actors/portal/service.ts';
+import { sharedProgram } from '../../actors/portal/service.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];
 
 test('documents with equal new folder names are in one folder, also when they are created concurrently', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const made = await Promise.all(
     Array.from({ length: 4 }, () => acme.create(FLOW, { newFolderName: 'Letters' })),
   );

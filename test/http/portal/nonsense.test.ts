@@ -1,6 +1,6 @@
 /** Malformed requests to every endpoint of the real program: each reply has a code and none is an internal error. */
 import test from 'ava';
-import { type Client, SAMPLE, startProgram } from '../../actors/portal/service.ts';
+import { type Client, SAMPLE, sharedProgram, startProgram } from '../../actors/portal/service.ts';
 import { portalTable } from '../descriptions.ts';
 
 const LONG = 'x'.repeat(5000);
@@ -120,7 +120,7 @@ test('malformed requests to every endpoint are refused with a code, and the serv
 });
 
 test('creations with unusual participants, marks, dates and names succeed or are refused with a code', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const random = numbers(7);
   const pick = <Item>(items: readonly Item[]): Item => items[random.next().value % items.length] as Item;
   const upload = await acme.upload();

@@ -3,7 +3,7 @@ import test from 'ava';
 import { systemIds } from '#runtime/model/ids.js';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { SignOn } from '../../../http/core/sign-on/sign-on.ts';
-import { providerRoutes } from '../../../http/portal/account/provider-pages.ts';
+import { providerRoutes } from '../../../http/portal/accounts/provider-pages.ts';
 import { memoryUsedAnswers } from '../core/used-answers.ts';
 import { recorder } from '../harness.ts';
 

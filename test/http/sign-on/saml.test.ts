@@ -12,7 +12,7 @@ import { SamlProvider } from '../../../http/core/sign-on/saml-provider.ts';
 import { type PortalProgram, startProgram, until } from '../../actors/portal/service.ts';
 import { movedElements } from '../../crypto/xades/moved-elements.ts';
 import { temporaryRoot } from '../../service/service.ts';
-import { mailedLinks, register } from '../portal/account/users.ts';
+import { mailedLinks, register } from '../portal/accounts/users.ts';
 import { SiteBrowser } from './oidc-server.ts';
 import {
   assertionOf,

@@ -8,7 +8,7 @@ import { type PortalProgram, startProgram, until } from '../../actors/portal/ser
 import { start as startCommand } from '../../commands/program.ts';
 import { storeSettings } from '../../postgres/test-store.ts';
 import { temporaryRoot } from '../../service/service.ts';
-import { ADMINISTRATOR, mailedLink, mailedLinks, register, UserBrowser } from '../portal/account/users.ts';
+import { ADMINISTRATOR, mailedLink, mailedLinks, register, UserBrowser } from '../portal/accounts/users.ts';
 import { onwardOf, SiteBrowser, startProvider, type TestProvider, unsigned } from './oidc-server.ts';
 
 interface Parts {

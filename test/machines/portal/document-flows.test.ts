@@ -1,10 +1,13 @@
 /** Whatever happens to a document in whatever order, what its flow promises holds. Seeded: a failure names its seed. */
 import test from 'ava';
 import { transition } from 'xstate';
-import { documentMachine } from '../../../machines/portal/document/document.ts';
-import type { DocumentContext, DocumentMessage } from '../../../machines/portal/document/document-context.ts';
-import type { DocumentEffect } from '../../../machines/portal/document/document-effects.ts';
-import { currentStep, isSigning, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import { documentMachine } from '../../../machines/portal/documents/document.ts';
+import type {
+  DocumentContext,
+  DocumentMessage,
+} from '../../../machines/portal/documents/document-context.ts';
+import type { DocumentEffect } from '../../../machines/portal/documents/document-effects.ts';
+import { currentStep, isSigning, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { DocumentEvent, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { initialContext } from '../table.ts';
 import { documentInput, person, plan } from './document-harness.ts';

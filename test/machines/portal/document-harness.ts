@@ -1,5 +1,5 @@
 /** Documents, participants and actions for tests of the flow, as short as a test can say them. */
-import type { DocumentInput } from '../../../machines/portal/document/document-context.ts';
+import type { DocumentInput } from '../../../machines/portal/documents/document-context.ts';
 import type { ActionPlan, Participant } from '../../../machines/portal/portal-types.ts';
 
 export function person(id: string): Participant {

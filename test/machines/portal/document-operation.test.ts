@@ -3,7 +3,7 @@ import { transition } from 'xstate';
 import {
   DOCUMENT_OPERATION_FORGOTTEN,
   documentOperationMachine,
-} from '../../../machines/portal/document-operation.ts';
+} from '../../../machines/portal/documents/document-operation.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 
 const input = {
@@ -20,7 +20,7 @@ const counts = { done: 2, skipped: { InvalidDocumentStatus: 1 } };
 const next = { ids: ['d-2'], after: null };
 
 test('the table of operations on documents and the machine agree in every state and on every event', async (t) => {
-  const table = await readTable('machines/portal/document-operation.ts');
+  const table = await readTable('machines/portal/documents/document-operation.ts');
   const context = initialContext(documentOperationMachine, input);
   const { states } = declared(documentOperationMachine);
   for (const from of states.filter(

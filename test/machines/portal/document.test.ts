@@ -3,17 +3,17 @@ import {
   documentMachine,
   signatureAdded,
   signatureFailed,
-} from '../../../machines/portal/document/document.ts';
+} from '../../../machines/portal/documents/document.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
   DocumentInput,
   DocumentMessage,
   Reservation,
-} from '../../../machines/portal/document/document-context.ts';
-import { cancel, expire } from '../../../machines/portal/document/document-lifecycle.ts';
-import { begun } from '../../../machines/portal/document/document-reservations.ts';
-import { record } from '../../../machines/portal/document/document-trail.ts';
+} from '../../../machines/portal/documents/document-context.ts';
+import { cancel, expire } from '../../../machines/portal/documents/document-lifecycle.ts';
+import { begun } from '../../../machines/portal/documents/document-reservations.ts';
+import { record } from '../../../machines/portal/documents/document-trail.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
@@ -184,7 +184,7 @@ const untouched = {
 };
 
 test('the document table and its machine agree in every state, on every message, under every condition', async (t) => {
-  const table = await readTable('machines/portal/document/document.ts');
+  const table = await readTable('machines/portal/documents/document.ts');
   const { states, events } = declared(documentMachine);
   t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
   t.deepEqual([...events].sort(), Object.keys(MESSAGES).sort());

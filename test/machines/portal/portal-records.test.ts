@@ -1,24 +1,22 @@
 /** The small machines of the portal: uploads, organizations, folders, saved flows, marks sessions, reports. */
 import test from 'ava';
 import { type AnyStateMachine, transition } from 'xstate';
-import { brandingMachine, NO_BRANDING } from '../../../machines/portal/branding.ts';
-import { draftMachine } from '../../../machines/portal/draft.ts';
-import { editorSessionMachine } from '../../../machines/portal/editor-session.ts';
-import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
-import { generationMachine } from '../../../machines/portal/generation.ts';
-import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
-import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import {
   LIVE_SECRETS,
   MAX_APPLICATIONS,
   NO_SETTINGS,
   type OrganizationContext,
   organizationMachine,
-} from '../../../machines/portal/organization.ts';
+} from '../../../machines/portal/accounts/organization.ts';
+import { brandingMachine, NO_BRANDING } from '../../../machines/portal/branding.ts';
+import { editorSessionMachine } from '../../../machines/portal/editor-session.ts';
+import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
+import { generationMachine } from '../../../machines/portal/generation.ts';
+import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
+import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import { reportMachine } from '../../../machines/portal/report.ts';
-import { savedFlowMachine } from '../../../machines/portal/saved-flow.ts';
+import { savedRequestMachine } from '../../../machines/portal/saved-request.ts';
 import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
-import { templateMachine } from '../../../machines/portal/template.ts';
 import { uploadMachine } from '../../../machines/portal/upload.ts';
 import { assertAgreement, attempt, initialContext } from '../table.ts';
 
@@ -40,17 +38,18 @@ const organization = {
   createdAt: 1,
   applications: [{ ...application, secrets: [{ ...secret, createdAt: 1, lastUsedAt: null }] }],
 } as unknown as OrganizationContext;
-const flow = { name: 'Flow', areActionsOrdered: true, flowActions: [], observers: [] };
 const by = { id: 'a-1', type: 'Application', name: 'App' };
-const draft = { name: 'Draft', document: {}, uploads: [], organizationId: 'o-1', createdBy: by, sent: null };
+const version = { version: 1, name: 'Draft', document: {}, uploads: [] };
+const draft = { organizationId: 'o-1', createdBy: by, versions: [version], sent: null };
+const templateMachine = savedRequestMachine({ id: 'template', most: 50 });
 
 const CASES: readonly Case[] = [
   {
-    file: 'machines/portal/draft.ts',
-    machine: draftMachine,
+    file: 'machines/portal/saved-request.ts',
+    machine: savedRequestMachine({ id: 'draft', most: 1 }),
     input: { ...draft, isOfLink: true, calls: [{ id: 'c-1', at: 1 }] },
     events: {
-      REPLACE: { content: { name: 'Other', document: {}, uploads: [] } },
+      REPLACE: { content: { name: 'Other', document: {}, uploads: [] }, createdBy: by },
       KEEP: {},
       REMOVE: {},
       SEND: { call: 'c-1' },
@@ -73,7 +72,7 @@ const CASES: readonly Case[] = [
     events: { PIECE: { from: 0, to: 4, total: 10, name: 'a', contentType: 'b' }, COMPLETE: {} },
   },
   {
-    file: 'machines/portal/organization.ts',
+    file: 'machines/portal/accounts/organization.ts',
     machine: organizationMachine,
     input: organization,
     events: {
@@ -95,18 +94,6 @@ const CASES: readonly Case[] = [
       REMOVE: { action: 'MoveContent', destination: null, by },
       EMPTIED: {},
     },
-  },
-  {
-    file: 'machines/portal/saved-flow.ts',
-    machine: savedFlowMachine,
-    input: { ...flow, organizationId: 'o-1', createdBy: by, creationDate: 1, updateDate: 1 },
-    events: { REPLACE: { content: flow }, REMOVE: {} },
-  },
-  {
-    file: 'machines/portal/template.ts',
-    machine: templateMachine,
-    input: { organizationId: 'o-1', order: 1, createdBy: by, creationDate: 1, versions: [{ version: 1 }] },
-    events: { REPLACE: { content: { name: 'T' }, createdBy: by }, REMOVE: {} },
   },
   {
     file: 'machines/portal/branding.ts',
@@ -192,6 +179,23 @@ test('a template keeps its newest versions within the limits, and the newest one
     [3],
   );
   t.deepEqual(added([{ ...content, version: 1 }], { ...content, document: 'x'.repeat(2_000_000) }), [2]);
+});
+
+test('of a saved request that is no draft, nothing is sent in any state; a draft keeps its newest version', (t) => {
+  const unsent = { ...draft, isOfLink: true };
+  for (const state of ['Unsaved', 'Saved'])
+    for (const [context, isSent] of [
+      [{ ...unsent, calls: [] }, true],
+      [unsent, false],
+    ] as const)
+      t.is(attempt(templateMachine, state, context, { type: 'SEND', call: 'c', at: 9 }).accepted, isSent);
+  const content = { name: 'Next', document: {}, uploads: [] };
+  const event = { type: 'REPLACE', content, createdBy: by, at: 9 };
+  const machine = savedRequestMachine({ id: 'draft', most: 1 });
+  const { context } = attempt(machine, 'Saved', { ...draft, calls: [] }, event);
+  t.deepEqual((context as typeof draft).versions, [
+    { ...content, version: 2, createdBy: by, creationDate: 9 },
+  ] as never);
 });
 
 test('a template gets one version from a request that is executed again', (t) => {

@@ -4,9 +4,9 @@ import {
   NO_ACCESS,
   portalUserMachine,
   USER_REMOVED,
-} from '../../../machines/portal/portal-user.ts';
-import { endLines } from '../../../machines/portal/user/session-ends.ts';
-import { GROUP_REMOVED, userGroupMachine } from '../../../machines/portal/user-group.ts';
+} from '../../../machines/portal/accounts/portal-user.ts';
+import { endLines } from '../../../machines/portal/accounts/session-ends.ts';
+import { GROUP_REMOVED, userGroupMachine } from '../../../machines/portal/accounts/user-group.ts';
 import { assertAgreement, attempt, declared, initialContext, readTable } from '../table.ts';
 
 const ACCESS = { administrator: false, manager: false, operator: true };
@@ -74,7 +74,7 @@ const contexts: Readonly<Record<string, object>> = {
 test('the table of people and their machine agree in every state and on every event', async (t) => {
   t.deepEqual([...declared(portalUserMachine).states].sort(), ['Known', USER_REMOVED]);
   await assertAgreement(t, {
-    file: 'machines/portal/portal-user.ts',
+    file: 'machines/portal/accounts/portal-user.ts',
     machine: portalUserMachine,
     events,
     contextOf: (type) => initialContext(portalUserMachine, contexts[type] ?? input),
@@ -344,7 +344,7 @@ test('the table of groups and their machine agree, and a change names whose role
   const context = initialContext(userGroupMachine, made) as { unsettled: readonly string[] };
   t.deepEqual(context.unsettled, [], 'a name without a role');
   const events = { CHANGE: { ...group, revision: 1 }, SETTLED: { revision: 1 }, REMOVE: {} } as const;
-  const table = await readTable('machines/portal/user-group.ts');
+  const table = await readTable('machines/portal/accounts/user-group.ts');
   t.deepEqual([...declared(userGroupMachine).events].sort(), Object.keys(events).sort());
   for (const from of ['Known', GROUP_REMOVED])
     for (const [type, event] of Object.entries(events)) {

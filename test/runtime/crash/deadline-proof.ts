@@ -7,11 +7,13 @@ import { createInterface } from 'node:readline';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
+import { roundsOf } from '../../project/rounds.ts';
 import { folderFor } from '../folder.ts';
 import { type DeadlineContext, fateOf, HOUR } from './deadline.ts';
 
 const WORKER = new URL('./deadline-worker.js', import.meta.url).pathname;
-const KILLS = 4;
+/** Both points take turns. */
+const KILLS = roundsOf(2, 4);
 
 interface Census {
   readonly rung: number;

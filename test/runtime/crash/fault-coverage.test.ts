@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { PORTAL_UPLOAD_FAULTS } from '../../../actors/portal/uploads/upload-faults.ts';
-import type { PORTAL_DOCUMENT_FAULTS } from '../../../actors/shared/document-faults.ts';
-import { ACTOR_FAULTS } from '../../../actors/shared/faults.ts';
-import type { PORTAL_REQUEST_FAULTS } from '../../../actors/shared/request-faults.ts';
+import { ACTOR_FAULTS } from '../../../actors/shared/failures/batch-fault-points.ts';
+import type { PORTAL_DOCUMENT_FAULTS } from '../../../actors/shared/failures/document-fault-points.ts';
+import type { PORTAL_REQUEST_FAULTS } from '../../../actors/shared/failures/request-fault-points.ts';
 
 /** Place where a whole list of points is walked: `Object.keys` of it, or a table the compiler holds against it. */
 const WALKED = {

@@ -108,7 +108,10 @@ export class KillProof {
       await this.#look(`${round.point}:${round.pass}`);
     }
     while (this.#acknowledged < requests) {
-      const killAfter = Math.min(1 + this.#roll(10_000), requests - this.#acknowledged);
+      const killAfter = Math.min(
+        1 + this.#roll(Math.min(10_000, requests / 10)),
+        requests - this.#acknowledged,
+      );
       await this.#live({ point: '', pass: 0, killAfter });
       await this.#look(`killed after ${killAfter} requests`);
     }

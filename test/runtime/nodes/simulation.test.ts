@@ -1,9 +1,9 @@
 /** Leases and take-over of several nodes, simulated from seeds. `simulation-run.ts` runs thousands of them. */
 import test from 'ava';
+import { roundsOf } from '../../project/rounds.ts';
 import { type Mutation, simulate } from './simulation.ts';
 
-const ALL = ['all', 'release'].includes(process.env['SEALWRIGHT_TESTS'] ?? '');
-const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? (ALL ? 120 : 40));
+const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? roundsOf(40, 120));
 
 test('nodes that are suspended, killed and disconnected lose no effect, and duplicate none', async (t) => {
   let takenOver = 0;

@@ -10,7 +10,7 @@ import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '@sealwri
 import { assign, setup } from 'xstate';
 import { buildRuntime } from '#runtime/runtime.js';
 import type { EncodedStep } from '#runtime/store/postgres/steps-as-arrays.js';
-import { Singletons } from '../../../actors/shared/singletons.ts';
+import { Singletons } from '../../../actors/shared/coordination/singletons.ts';
 import { anyEffect } from '../any-effect.ts';
 import { SimulatedCluster, type SimulatedProcess } from './simulated-cluster.ts';
 

@@ -11,6 +11,7 @@ import {
   type Tables,
   transact,
 } from '#runtime/store/lmdb/lmdb-tables.js';
+import { roundsOf } from '../../project/rounds.ts';
 import { folderFor } from '../folder.ts';
 
 const STATES = ['Queued', 'Processing', 'Completed'];
@@ -40,8 +41,7 @@ function notes(tables: Tables): number {
   return [...tables.meta.getKeys({ start: ['unsettled'], end: ['unsettled', '~'] })].length;
 }
 
-const ALL = ['all', 'release'].includes(process.env['SEALWRIGHT_TESTS'] ?? '');
-const TURNS = ALL ? 1500 : 450;
+const TURNS = roundsOf(450, 1500);
 
 test('the state index equals a count of all actors after any crash and any failed transaction', async (t) => {
   const tables = openTables(folderFor(t));

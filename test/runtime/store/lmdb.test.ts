@@ -230,7 +230,7 @@ test('the store reports its path and size', (t) => {
 test('a damaged file is refused with the backup and the command that restores it, and never ends the process', async (t) => {
   const folder = folderFor(t);
   const script = new URL('./damaged-stores.js', import.meta.url).pathname;
-  const every = String(roundsOf(7, 3, 1));
+  const every = String(roundsOf(7, 1));
   const child = spawn(process.execPath, [script, folder, join(folder, 'damaged'), every], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -17,7 +17,7 @@ import {
 } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { CHECKPOINTS_VIEW, LEAVES_VIEW, storedLeaf } from '#runtime/history/checkpoint.js';
-import { verifyHistory } from '#runtime/history/verify.js';
+import { verifyHistory } from '#runtime/history/verify-history.js';
 import { readPacked } from '#runtime/store/lmdb/lmdb-packed.js';
 import { openTables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { PACKED_WITH } from '#runtime/store/packed/packed-text.js';

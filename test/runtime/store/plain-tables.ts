@@ -2,6 +2,8 @@
 import { unpack } from '#runtime/store/lmdb/lmdb-packed.js';
 import { openTables, partsOf, type Tables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 
+export type { Tables } from '#runtime/store/lmdb/lmdb-tables.js';
+
 export function openPlainTables(folder: string): Tables {
   const tables = openTables(folder);
   const actors = [...tables.actors.getRange({ versions: true })];

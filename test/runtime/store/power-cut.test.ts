@@ -21,7 +21,7 @@ import { bytesIn, readCalls, traced } from './system-calls.ts';
 const test = withTools(ava, 'strace');
 
 const WORKER = new URL('../crash/kill-worker.js', import.meta.url).pathname;
-const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(4, 16, 100));
+const MOMENTS = Number(process.env['SEALWRIGHT_POWER_CUTS'] ?? roundsOf(5, 100));
 /** Steps the worker makes before it is killed. */
 const STEPS = 40 * MOMENTS;
 const FATES: readonly Fate[] = ['lost', 'kept', 'dice', 'dice'];

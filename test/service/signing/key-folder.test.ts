@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeFailure, systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { organizationName } from '../../../actors/portal/tenants/organizations.ts';
+import { organizationName } from '../../../actors/portal/accounts/organizations.ts';
 import {
   keepHistoryKey,
   loadOrCreateApiKey,

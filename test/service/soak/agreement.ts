@@ -15,7 +15,7 @@ import {
 } from '../../../machines/batch/job-context.ts';
 import { isTerminal } from '../service.ts';
 import { sha256 } from '../signing/evidence.ts';
-import type { Given } from './giver.ts';
+import type { SoakInput } from './giver.ts';
 import { allEvents, allJobs, type Event, type FullJob } from './jobs.ts';
 import type { Done } from './operator.ts';
 import { FOLDER_NAMES, type Reading, type SoakService } from './soak-service.ts';
@@ -41,7 +41,7 @@ export interface Verdict {
 /** @param verifyEvery one of so many outputs is verified; all are compared by digest */
 export async function agreement(
   subject: SoakService,
-  given: Given,
+  given: SoakInput,
   done: Done,
   verifyEvery: number,
 ): Promise<Verdict> {
@@ -208,7 +208,7 @@ function readingAgrees(
 function uploadsAgree(
   jobs: readonly FullJob[],
   byId: ReadonlyMap<string, FullJob>,
-  given: Given,
+  given: SoakInput,
   say: Say,
 ): void {
   const made = new Map<string, number>();
@@ -240,7 +240,7 @@ function actsAgree(byId: ReadonlyMap<string, FullJob>, { canceled, retried }: Do
 }
 
 /** Each dropped file was signed once and is gone, or lies there and its newest job says why. */
-async function droppedAgree(jobs: readonly FullJob[], given: Given, say: Say): Promise<void> {
+async function droppedAgree(jobs: readonly FullJob[], given: SoakInput, say: Say): Promise<void> {
   const ofPath = new Map<string, FullJob[]>();
   for (const job of jobs) {
     const known = ofPath.get(job.originalPath);

@@ -17,7 +17,7 @@ export interface Dropped {
   readonly before: string | undefined;
 }
 
-export interface Given {
+export interface SoakInput {
   readonly dropped: Dropped[];
   /** File name → job id, of each upload that was answered. */
   readonly uploaded: Map<string, { readonly jobId: string; readonly digest: string; readonly good: boolean }>;
@@ -34,7 +34,12 @@ const ANSWER_WITHIN_MS = 180_000;
 const REMOTE_UPLOADS = 15;
 
 /** Gives one file; resolves when it lies there or its upload was answered. */
-export async function giveOne(subject: SoakService, given: Given, chance: Dice, name: string): Promise<void> {
+export async function giveOne(
+  subject: SoakService,
+  given: SoakInput,
+  chance: Dice,
+  name: string,
+): Promise<void> {
   const folder = chance.pick(FOLDER_NAMES) ?? 'cades';
   // Only these two formats can be broken: CMS takes any bytes.
   const broken = (folder === 'pades' || folder === 'xades') && chance.percent(BROKEN);
@@ -73,7 +78,7 @@ async function put(path: string, content: Buffer): Promise<void> {
 /** The key makes sending it again safe, whatever became of the answer. */
 async function upload(
   subject: SoakService,
-  given: Given,
+  given: SoakInput,
   {
     fileName,
     profile,

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '@sealwright/runtime';
 import { agreement } from './agreement.ts';
 import { type Dice, dice } from './dice.ts';
-import { type Given, giveOne } from './giver.ts';
+import { giveOne, type SoakInput } from './giver.ts';
 import { Operator } from './operator.ts';
 import { SoakService } from './soak-service.ts';
 
@@ -57,7 +57,7 @@ function wholeNumber(name: string, text: string): number {
 async function soak(): Promise<number> {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-soak-'));
   const subject = await SoakService.make(root, cleanup);
-  const given: Given = { dropped: [], uploaded: new Map() };
+  const given: SoakInput = { dropped: [], uploaded: new Map() };
   const operator = new Operator(subject, dice(seed + 1));
   const began = systemClock.elapsed();
   await subject.start();
@@ -106,7 +106,7 @@ interface Plan {
 /** Gives the round's files while the operator acts and the service is ended and started again. */
 async function playRound(
   subject: SoakService,
-  given: Given,
+  given: SoakInput,
   {
     operator,
     chance,

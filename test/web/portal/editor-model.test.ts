@@ -320,3 +320,32 @@ test('a dragged field jumps to the lines of others and stays inside the page', (
     topLeftY: 440,
   });
 });
+
+test('the language of a person and of an observer is read, changed and taken away', (t) => {
+  const model = composed();
+  const [ana] = model.people;
+  const observer = model.people.find(({ role }) => role === 'Observer');
+  if (ana === undefined || observer === undefined) return t.fail();
+  const users = (request: CreationRequest) => [request.flowActions?.[0]?.user, request.observers?.[0]?.user];
+  t.false(users(toRequest(model)).some((user) => user !== undefined && user !== null && 'language' in user));
+  ana.language = 'de';
+  observer.language = 'fr';
+  const made = toRequest(model);
+  t.deepEqual(
+    users(made).map((user) => user?.language),
+    ['de', 'fr'],
+  );
+  const read = fromRequest(made);
+  t.deepEqual(
+    read.people.filter(({ language }) => language !== '').map(({ name, language }) => [name, language]),
+    [
+      ['Ana', 'de'],
+      ['Eve', 'fr'],
+    ],
+  );
+  for (const person of read.people) person.language = '';
+  t.deepEqual(
+    users(toRequest(read)).map((user) => user?.language),
+    [null, undefined],
+  );
+});

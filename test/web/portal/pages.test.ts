@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
+import { LANGUAGES } from '../../../contracts/portal/words.ts';
 import { jsonInHtml, markup } from '../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
@@ -8,12 +9,12 @@ import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
 import { documentRoutes } from '../../../http/portal/routes/documents.ts';
+import { brandingRoutes } from '../../../http/portal/routes/organizations.ts';
 import {
   draftRoutes,
   editorSessionRoutes,
   templateRoutes,
-} from '../../../http/portal/routes/kept-requests.ts';
-import { brandingRoutes } from '../../../http/portal/routes/organizations.ts';
+} from '../../../http/portal/routes/saved-requests.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
@@ -29,8 +30,11 @@ test('a page has the language of its address, else of the browser, else English'
   const spoken = (culture: string | undefined, accept: string) => textsFor(culture, accept).language;
   t.is(spoken('pt-BR', 'en'), 'pt');
   t.is(spoken('ES', ''), 'es');
-  t.is(spoken('fr', 'es-MX, en;q=0.8'), 'es');
-  t.is(spoken(undefined, 'fr-FR, pt;q=0.5, en;q=0.6'), 'en');
+  t.is(spoken('de-AT', 'en'), 'de');
+  t.is(spoken('nl', 'es-MX, en;q=0.8'), 'es');
+  t.is(spoken('deu', 'fr-CH'), 'fr');
+  t.is(spoken(undefined, 'nl-NL, pt;q=0.5, en;q=0.6'), 'en');
+  t.is(spoken(undefined, 'nl-NL, it-CH;q=0.9, fr;q=0.5'), 'it');
   t.is(spoken(undefined, 'pt;q=0, es;q=0.1'), 'es');
   t.is(spoken(undefined, 'ja'), 'en');
   t.is(spoken(undefined, ''), 'en');
@@ -39,14 +43,15 @@ test('a page has the language of its address, else of the browser, else English'
 test('every language has every sentence, with the same placeholders', (t) => {
   const english = sentences(TEXTS.en);
   t.true(english.size > 500);
-  for (const language of ['pt', 'es'] as const) {
+  for (const language of LANGUAGES) {
+    if (language === 'en') continue;
     const translated = sentences(TEXTS[language]);
     t.deepEqual([...translated.keys()].sort(), [...english.keys()].sort());
     for (const [name, text] of translated) {
       const original = english.get(name) ?? '';
       t.deepEqual(holes(text), holes(original), `${language} ${name}`);
       t.not(text.trim(), '', `${language} ${name}`);
-      if (!SAME.has(text)) t.not(text, original, `${language} ${name}`);
+      if (!SAME.has(text) && !SAME_IN[language]?.has(text)) t.not(text, original, `${language} ${name}`);
     }
   }
 });
@@ -67,6 +72,21 @@ test('numbers of pages have a singular and a plural in each language', (t) => {
       'es',
       ['El documento tiene una página.', 'El documento tiene 2 páginas.'],
       ['Queda una página por ver', 'Quedan 2 páginas por ver'],
+    ],
+    [
+      'de',
+      ['Das Dokument hat eine Seite.', 'Das Dokument hat 2 Seiten.'],
+      ['Eine Seite noch anzusehen', '2 Seiten noch anzusehen'],
+    ],
+    [
+      'fr',
+      ['Le document a une page.', 'Le document a 2 pages.'],
+      ['Encore une page à voir', 'Encore 2 pages à voir'],
+    ],
+    [
+      'it',
+      ['Il documento ha una pagina.', 'Il documento ha 2 pagine.'],
+      ['Ancora una pagina da vedere', 'Ancora 2 pagine da vedere'],
     ],
   ] as const) {
     const { showing: pages, unseen: left } = TEXTS[language].pages.signing.script;
@@ -170,6 +190,7 @@ const ADDRESSES = {
   content: '/content?ticket=T',
   self: '/self',
   newLink: '/new-link',
+  picture: '/picture',
   linkRequest: '/link-request',
   attachment: (id: string) => `/${id}`,
 };
@@ -275,10 +296,11 @@ test('scripts are compressed with an encoding that the browser accepts', (t) => 
   t.is(codingFor(''), undefined);
 });
 
-/** Words that are the same in English and Portuguese or Spanish. */
+/** Words that are the same in English and each of several languages. */
 const SAME = new Set([
   'E-mail',
   'Downloads',
+  'Logo',
   'Menu',
   'Original',
   'Roles',
@@ -290,6 +312,44 @@ const SAME = new Set([
   'Authorization: Bearer',
   'X-Api-Key',
 ]);
+
+/** Words that are the same in English and one other language. */
+const SAME_IN: { readonly [language: string]: ReadonlySet<string> } = {
+  pt: new Set(),
+  es: new Set(),
+  de: new Set([
+    'Code',
+    'Format',
+    'Name',
+    'Passkeys',
+    'Person',
+    'Person {number}',
+    'Status',
+    'Version',
+    'Version {version}, {time}, {name}',
+  ]),
+  fr: new Set([
+    'Actions',
+    'Applications',
+    'Code',
+    'Date',
+    'Document',
+    'Documents',
+    'Format',
+    'Message',
+    'Page',
+    'Pages',
+    'Participants',
+    'Signature',
+    'Signatures',
+    'Version',
+    'Version {version}, {time}, {name}',
+    'Versions',
+    '{count} document',
+    '{count} documents',
+  ]),
+  it: new Set(['File']),
+};
 
 /** Path → text. */
 function sentences(words: object, path = ''): Map<string, string> {

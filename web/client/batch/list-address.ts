@@ -20,7 +20,7 @@ export class ListAddress implements ListActions {
 
   /** True when it has filters. */
   get isFiltered(): boolean {
-    return [...this.query.keys()].some((name) => !PLACES.includes(name));
+    return [...this.query.keys()].some((name) => name !== 'sort' && !PLACES.includes(name));
   }
 
   filter(form: HTMLFormElement, later: boolean): void {

@@ -9,6 +9,7 @@ import { StateOf } from '../../components/surfaces.tsx';
 import { Clock, Mode, type TimeMode } from '../../components/time.tsx';
 import { forReader } from '../../pages/batch/rights.tsx';
 import { delay, requireElement, setText } from '../dom.ts';
+import { startDrops } from '../drops.ts';
 import { type ApiProblem, getJson, problemOf, setVersion, toast } from './api.ts';
 import { showCounts } from './counts.ts';
 import { startListKeys } from './list-keys.ts';
@@ -44,7 +45,7 @@ const main = requireElement('main');
 const times = requireElement('#times', HTMLSelectElement);
 
 /** Starts the page: call it once. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a class takes the scripts of its pages over their limit of bytes.
 export function startPage<Data>(page: LivePage<Data>): Live {
   let data: Data | undefined;
   let fault: ApiProblem | undefined;
@@ -159,6 +160,7 @@ export function startPage<Data>(page: LivePage<Data>): Live {
   };
   startSearch();
   startListKeys();
+  startDrops();
   // The caller has the result first.
   void Promise.resolve().then(() => {
     draw();

@@ -63,9 +63,11 @@ export async function showDocument(data: DisplayedFile, finish?: () => void): Pr
       if (finish !== undefined) startGuide(shown, data, finish);
       document.dispatchEvent(new Event('marks-shown'));
       const small = findElement('#signed-page');
-      const number = Number(small?.dataset['page']);
-      if (small !== undefined)
-        small.append(await shown.thumbnail(number > 0 ? number : shown.count, SMALL_PAGE_WIDTH));
+      if (small !== undefined) {
+        const number = Number(small.dataset['page']);
+        const place = small.dataset['place']?.split(' ').map(Number);
+        small.append(await shown.thumbnail(number > 0 ? number : shown.count, SMALL_PAGE_WIDTH, place));
+      }
       return shown;
     }
     if (PICTURES.has(type)) {

@@ -4,7 +4,7 @@ import type { SigningData } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
 import { delay, findElement, focusElement, requireElement, setText, utcOffsetMinutes } from '../dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
-import { filledFields, showStatus, uploadedFiles, withStatus } from './outcome.ts';
+import { controlOf, filledFields, showStatus, uploadedFiles, withStatus } from './outcome.ts';
 import { answerTo, type PasskeyOptions } from './passkey-answers.ts';
 import { readingMember } from './reading.ts';
 import { post, Refused } from './requests.ts';
@@ -14,24 +14,37 @@ import { startSignatureLook } from './signature-look.ts';
 const LOCATION_TIMEOUT_MS = 15_000;
 /** A mail takes a while; seconds until another code can be asked for. */
 const CODE_PAUSE_SECONDS = 30;
+const CODE_LENGTH = 6;
 
 /**
  * @param pageSizes resolves when the document is displayed; empty for files without pages
  * @returns called when the form is shown: sends the code, and moves the focus to what is to be typed
  */
 export function startElectronic(
-  form: HTMLElement,
+  form: HTMLFormElement,
   data: SigningData,
   pageSizes: () => Promise<readonly PageSize[]>,
   signed: () => void,
 ): () => void {
   const { words } = data;
   const name = requireElement('#typed-name', HTMLInputElement);
+  const submit = requireElement('button[type="submit"]', HTMLButtonElement, form);
   const look = startSignatureLook(data, name);
   const initialsBox = findElement('#electronic-initials', HTMLInputElement);
   startInitialsPreview(data, name, initialsBox);
+  /** Signs after the last digit. What is missing or wrong waits for the button, which says it; so does a passkey, which needs a press. */
+  const signWhenWhole = () => {
+    const isWhole =
+      name.value.trim() !== '' &&
+      asked().every(({ input }) => input.value.length === CODE_LENGTH) &&
+      data.fields.every((_, index) => controlOf(index)?.checkValidity() !== false) &&
+      !passkey.isAsked() &&
+      look.isMade() &&
+      submit.getAttribute('aria-disabled') !== 'true';
+    if (isWhole) form.requestSubmit(submit);
+  };
   const codes = [...form.querySelectorAll<HTMLElement>('.one-time')].map((field) =>
-    startCode(field, form, data),
+    startCode(field, form, { data, filled: signWhenWhole }),
   );
   const passkey = startPasskey(data, () => void sendAll(asked()));
   /** A passkey stands for the mailed code. */
@@ -44,7 +57,7 @@ export function startElectronic(
     const faults = [];
     if (typedName === '') faults.push({ control: name, text: words.nameNeeded });
     for (const { input } of asked())
-      if (input.value.length !== 6) faults.push({ control: input, text: words.codeNeeded });
+      if (input.value.length !== CODE_LENGTH) faults.push({ control: input, text: words.codeNeeded });
     const fieldValues = filledFields(data, faults);
     if (fieldValues === null) return;
     void withStatus(form, data, async () => {
@@ -111,6 +124,7 @@ function startPasskey(data: SigningData, mailed: () => void) {
   });
   return {
     isUsed: () => known?.checked === true,
+    isAsked: () => known?.checked === true || added?.checked === true,
     async answer(): Promise<{ readonly passkey?: string; readonly newPasskey?: string }> {
       const isKnown = known?.checked === true;
       if (!isKnown && added?.checked !== true) return {};
@@ -145,8 +159,12 @@ async function sendAll(codes: readonly CodeField[]): Promise<void> {
   for (const code of codes) await code.open();
 }
 
-/** Starts the field of one code. */
-function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): CodeField {
+/** Starts the field of one code. @param filled called after the last digit */
+function startCode(
+  field: HTMLElement,
+  form: HTMLElement,
+  { data, filled: whole }: { readonly data: SigningData; readonly filled: () => void },
+): CodeField {
   const { words } = data;
   const { channel = '', to = '', sealed } = field.dataset;
   const isApp = channel === 'AuthenticatorApp';
@@ -155,6 +173,7 @@ function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): Co
   const state = requireElement('[role="status"]', HTMLElement, field);
   const boxes = [...field.querySelectorAll('.boxes i')];
   let sent = false;
+  let known = '';
 
   const point = () => {
     // Fields that are not focused have no caret.
@@ -167,9 +186,14 @@ function startCode(field: HTMLElement, form: HTMLElement, data: SigningData): Co
     code.addEventListener(type, (event) => {
       if (event instanceof InputEvent && event.isComposing) return;
       // A paste brings words and spaces, an input method its own digits.
-      const digits = code.value.normalize('NFKC').replace(/\D/g, '').slice(0, boxes.length);
-      if (digits !== code.value) code.value = digits;
+      const digits = code.value.normalize('NFKC').replace(/\D/g, '');
+      const shown = digits.slice(0, CODE_LENGTH);
+      if (shown !== code.value) code.value = shown;
       point();
+      const isNew = digits.length === CODE_LENGTH && digits !== known;
+      known = shown;
+      // A program that fills in codes does not sign, nor do six of more digits. The end of a composition may be untrusted.
+      if (isNew && (event.isTrusted || type === 'compositionend')) whole();
     });
   for (const type of ['focus', 'blur', 'keyup', 'pointerup']) code.addEventListener(type, point);
 

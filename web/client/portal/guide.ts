@@ -14,6 +14,8 @@ import { pageSeen } from './reading.ts';
 const THUMBNAIL_WIDTH = 72;
 /** A page is seen when this part of it, or of the window, was visible. */
 const SEEN_SHARE = 0.5;
+/** A finger hits a place from this distance, CSS pixels. */
+const TAP_MARGIN = 16;
 
 type Words = SigningData['words'];
 
@@ -28,7 +30,7 @@ interface Step {
 }
 
 /** Called when the marks are shown. @param finish when nothing is left to do on the pages */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a class adds 130 bytes to the signing page, whose bytes are limited.
 export function startGuide(
   shown: ShownPdf,
   data: Pick<SigningData, 'words' | 'fields'>,
@@ -102,12 +104,6 @@ export function startGuide(
   next.addEventListener('click', goOn);
   for (const step of steps) {
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
-    // A mark of the signature is where people expect to sign.
-    if (step.place.dataset['mark'] === 'SignatureVisualRepresentation')
-      step.place.addEventListener('click', () => {
-        visit(step);
-        finish();
-      });
     step.control?.addEventListener('input', tell);
     step.control?.addEventListener('keydown', (event) => {
       const { key, isComposing, keyCode } = event as KeyboardEvent;
@@ -122,6 +118,16 @@ export function startGuide(
       goOn();
     });
   }
+  startTaps(steps, (step) => {
+    current = steps.indexOf(step);
+    step.visited = true;
+    (step.control ?? step.place).focus({ preventScroll: true });
+    tell();
+    // A mark of the signature is where people expect to sign.
+    if (step.place.dataset['mark'] === 'SignatureVisualRepresentation') finish();
+    else if (step.control instanceof HTMLInputElement && /^(checkbox|file)$/.test(step.control.type))
+      step.control.click();
+  });
   unseen.addEventListener('click', () => {
     for (let number = 1; number <= shown.count; number += 1) {
       if (!seen.has(number)) return shown.goTo(number);
@@ -155,6 +161,24 @@ export function startGuide(
     });
   }
   tell();
+}
+
+/** Opens the place that is hit or nearly hit on a page, whatever lies over it. */
+function startTaps(steps: readonly Step[], open: (step: Step) => void): void {
+  requireElement('#pages').addEventListener('click', ({ target, clientX, clientY }) => {
+    if (!(target instanceof Element) || target.closest('input, select, textarea, label') !== null) return;
+    // The end of a selection of text.
+    if (document.getSelection()?.isCollapsed === false) return;
+    const away = ({ place }: Step) => {
+      const { left, right, top, bottom } = place.getBoundingClientRect();
+      return Math.hypot(
+        Math.max(left - clientX, 0, clientX - right),
+        Math.max(top - clientY, 0, clientY - bottom),
+      );
+    };
+    const nearest = [...steps].sort((left, right) => away(left) - away(right))[0];
+    if (nearest !== undefined && away(nearest) <= TAP_MARGIN) open(nearest);
+  });
 }
 
 /** The next step that is not done, after the current one first. */
@@ -213,9 +237,11 @@ function fillInPlace(place: HTMLElement, control: Control, name: string): void {
     if (empty?.value === '') empty.label = name;
     for (const attribute of ['role', 'aria-label', 'tabindex']) place.removeAttribute(attribute);
     place.replaceChildren(control);
-    place.addEventListener('click', ({ target }) => {
-      if (target === place) control.focus();
-    });
+    // All others have their name in them. Where there is no room on the right, it stands on the left.
+    if (control.type === 'checkbox') {
+      place.append(createElement('label', { for: control.id, 'aria-hidden': 'true' }, name));
+      place.toggleAttribute('data-end', Number.parseFloat(place.style.left) > 60);
+    }
     const form = findElement('#document-fields');
     if (form !== undefined) form.hidden = form.querySelector('input, select, textarea') === null;
   }

@@ -1,4 +1,4 @@
-/** The part of the pdf.js interface that the pages use, and the selection of one of its two builds. */
+/** The part of the pdf.js interface that the pages use. */
 
 import { below, createElement } from '../dom.ts';
 import type { PageSize } from './initials.ts';
@@ -45,25 +45,11 @@ export interface PdfLibrary {
   getDocument(options: { readonly [name: string]: unknown }): { readonly promise: Promise<PdfDocument> };
 }
 
-/** Features of the modern build that browsers older than about a year lack; the legacy build polyfills them. */
-function isNew(): boolean {
-  const has = (owner: object, name: string) => name in owner;
-  return (
-    has(Promise, 'try') &&
-    has(Promise, 'withResolvers') &&
-    has(URL, 'parse') &&
-    has(Math, 'sumPrecise') &&
-    has(Uint8Array, 'fromBase64') &&
-    has(Uint8Array.prototype, 'toHex') &&
-    has(Map.prototype, 'getOrInsertComputed')
-  );
-}
-
 function address(path: string): string {
   return new URL(path, import.meta.url).href;
 }
 
-interface LoadedLibrary {
+export interface LoadedLibrary {
   readonly pdf: PdfLibrary;
   /** False: letters are drawn as paths. */
   readonly usesFonts: boolean;
@@ -71,28 +57,10 @@ interface LoadedLibrary {
   readonly workerFailed: Promise<never>;
 }
 
-/** The library that this page has; `pages/early-pdf.ts` is another script of the page. */
-const loaded: typeof globalThis & { pdfLibrary?: Promise<LoadedLibrary> } = globalThis;
-
-export function pdfLibrary(): Promise<LoadedLibrary> {
-  loaded.pdfLibrary ??= load();
-  return loaded.pdfLibrary;
-}
-
-async function load(): Promise<LoadedLibrary> {
-  const old = isNew() ? '' : 'old-';
-  // Started before the library is there, so that both are loaded at the same time.
-  const worker = new Worker(address(`${old}pdf.worker.min.mjs`), { type: 'module' });
-  const workerFailed = new Promise<never>((_, reject) => {
-    worker.addEventListener('error', () => reject(new Error('The worker of pdf.js was not loaded.')));
-  });
-  workerFailed.catch(() => undefined);
-  const usesFonts = import(address('font-probe.js'))
-    .then((probe: { canUseFonts(): Promise<boolean> }) => probe.canUseFonts())
-    .catch(() => false);
-  const pdf = (await import(address(`${old}pdf.min.mjs`))) as PdfLibrary;
-  pdf.GlobalWorkerOptions.workerPort = worker;
-  return { pdf, usesFonts: await usesFonts, workerFailed };
+/** The library that this page has: `pages/early-pdf.ts` is a script of the page already, or is loaded now. */
+export async function pdfLibrary(): Promise<LoadedLibrary> {
+  const { library }: { readonly library: Promise<LoadedLibrary> } = await import(address('early-pdf.js'));
+  return library;
 }
 
 /** Opens the PDF at an address of this host; fetches ranges on demand. */
@@ -105,6 +73,8 @@ export async function openPdf(
     cMapUrl: address('cmaps/'),
     cMapPacked: true,
     standardFontDataUrl: address('standard-fonts/'),
+    // Letters look the same everywhere; the files of fonts come only for a document that embeds none.
+    useSystemFonts: false,
     wasmUrl: address('wasm/'),
     enableXfa: false,
     disableFontFace: !usesFonts,
@@ -128,11 +98,12 @@ export async function openPdf(
   }
 }
 
-/** A small picture of a page. @param width CSS pixels */
+/** A small picture of a page. @param width CSS pixels @param place shown on it; left, top, width and height, points */
 export async function drawnPage(
   file: PdfDocument,
   number: number,
   width: number,
+  place?: readonly number[],
 ): Promise<HTMLCanvasElement> {
   const page = await file.getPage(number);
   const scale = (width / page.getViewport({ scale: 1 }).width) * Math.max(1, window.devicePixelRatio);
@@ -141,6 +112,13 @@ export async function drawnPage(
   canvas.width = Math.ceil(viewport.width);
   canvas.height = Math.ceil(viewport.height);
   await page.render({ canvas, viewport }).promise;
+  const context = canvas.getContext('2d');
+  const [x = 0, y = 0, across = 0, down = 0] = (place ?? []).map((length) => length * scale);
+  if (context !== null && place !== undefined) {
+    context.fillStyle = getComputedStyle(document.body).getPropertyValue('--now-line');
+    context.globalAlpha = 0.3;
+    context.fillRect(x, y, across, down);
+  }
   return canvas;
 }
 

@@ -5,7 +5,7 @@
 
 import type { PlacedMark } from '../../pages/portal/page-data.ts';
 import { filled } from '../../pages/portal/texts.ts';
-import { createElement, delay } from '../dom.ts';
+import { createElement, delay, findElement, withAttributes } from '../dom.ts';
 import type { PageSize } from './initials.ts';
 import { drawnPage, openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
 
@@ -22,6 +22,9 @@ const PRELOAD_PAGES = '60% 0px';
 const MAX_TEXT_DELAY_MS = 5_000;
 /** Pause after the last movement of the fingers, milliseconds. */
 const PINCH_PAUSE_MS = 200;
+/** Renderings of one page that may fail before it stays empty, and the pause after the first, milliseconds. */
+const MAX_FAILURES = 4;
+const FAILURE_PAUSE_MS = 500;
 /** Smaller changes of the pinch zoom are not visible. */
 const MIN_PINCH_CHANGE = 0.1;
 
@@ -39,6 +42,10 @@ interface PageView {
   hasText: boolean;
   /** Scale of the rendered canvas times the pinch zoom; 0 = none. */
   drawnAt: number;
+  /** The newest rendering; undefined when the page is released. */
+  turn: object | undefined;
+  /** Renderings that failed. */
+  failures: number;
 }
 
 /** A mark, or a field to fill in. */
@@ -56,8 +63,8 @@ export interface ShownPdf {
   scale(): number;
   /** The element of a page, with the size of the page. @param number from 1 */
   frame(number: number): HTMLElement | undefined;
-  /** A small picture of a page. @param width CSS pixels */
-  thumbnail(number: number, width: number): Promise<HTMLCanvasElement>;
+  /** A small picture of a page. @param width CSS pixels @param place shown on it; left, top, width and height, points */
+  thumbnail(number: number, width: number, place?: readonly number[]): Promise<HTMLCanvasElement>;
   /** Resolves when the first page is rendered, or takes long. */
   readonly anyDrawn: Promise<void>;
   /** Renders all pages, for print. */
@@ -142,8 +149,11 @@ class PdfView implements ShownPdf {
   /** Adds a place for each page. */
   async #addPages(): Promise<void> {
     const { width, height } = (await this.#file.getPage(1)).getViewport({ scale: 1 });
+    // The page may begin with the sheet of the first one.
+    const sheet = findElement(':scope > .page:not([data-page])', HTMLElement, this.#container);
+    sheet?.removeAttribute('aria-hidden');
     this.#pages = Array.from({ length: this.count }, (_, index) => ({
-      frame: createElement('div', {
+      frame: withAttributes(index === 0 && sheet !== undefined ? sheet : createElement('div'), {
         class: 'page',
         role: 'group',
         'aria-label': filled(this.#pageOf, { page: index + 1, count: this.count }),
@@ -157,10 +167,15 @@ class PdfView implements ShownPdf {
       near: false,
       hasText: false,
       drawnAt: 0,
+      turn: undefined,
+      failures: 0,
     }));
     // Sized before they replace other pages, so that the place on the screen stays.
     this.#layOut();
-    this.#container.replaceChildren(...this.#pages.map(({ frame }) => frame));
+    const frames = this.#pages.map(({ frame }) => frame);
+    // What is on the screen stays there.
+    if (sheet === undefined) this.#container.replaceChildren(...frames);
+    else sheet.after(...frames.slice(1));
     for (const { frame } of this.#pages) this.#observer.observe(frame);
   }
 
@@ -212,8 +227,8 @@ class PdfView implements ShownPdf {
     return this.#pages[number - 1]?.frame;
   }
 
-  thumbnail(number: number, width: number): Promise<HTMLCanvasElement> {
-    return drawnPage(this.#file, number, width);
+  thumbnail(number: number, width: number, place?: readonly number[]): Promise<HTMLCanvasElement> {
+    return drawnPage(this.#file, number, width, place);
   }
 
   async drawAll(): Promise<void> {
@@ -252,8 +267,10 @@ class PdfView implements ShownPdf {
     box.style.left = percent(place.topLeftX, width);
     box.style.setProperty('--left', box.style.left);
     box.style.top = percent(place.topLeftY, height);
+    box.style.setProperty('--top', box.style.top);
     box.style.width = percent(place.width, width);
     box.style.height = percent(place.height, height);
+    box.style.setProperty('--height', box.style.height);
     view.frame.append(box);
   }
 
@@ -281,13 +298,15 @@ class PdfView implements ShownPdf {
 
   async #draw(view: PageView): Promise<void> {
     const page = await this.#open(view).catch(() => undefined);
-    if (page === undefined) return this.#tellDrawn();
+    if (page === undefined) return this.#failed(view);
     if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view)).catch(() => undefined);
     const scale = this.scale();
     const drawnAt = scale * this.#pinch;
     if (!view.near || view.drawnAt === drawnAt) return;
     view.stop?.();
     view.drawnAt = drawnAt;
+    const turn = {};
+    view.turn = turn;
     const viewport = page.getViewport({ scale });
     const fine = Math.min(
       Math.max(1, window.devicePixelRatio) * this.#pinch,
@@ -302,25 +321,33 @@ class PdfView implements ShownPdf {
     try {
       await task.promise;
     } catch {
-      // Otherwise released, or rendered again at another size.
-      if (view.drawnAt === drawnAt) {
-        view.drawnAt = 0;
-        this.#tellDrawn();
-      }
+      // Otherwise released, or rendered again.
+      if (view.turn === turn) this.#failed(view);
       return;
     }
-    if (view.drawnAt !== drawnAt) return;
+    if (view.turn !== turn) return;
     view.stop = undefined;
     discard(view.canvas);
     view.canvas = canvas;
     view.frame.append(canvas);
+    view.frame.querySelector('.sheet-of')?.remove();
     view.frame.setAttribute('data-drawn', 'true');
     view.frame.dispatchEvent(new Event('drawn', { bubbles: true }));
     this.#tellDrawn();
   }
 
+  /** Renders a page again that has failed: phones refuse a canvas while they free others. */
+  #failed(view: PageView): void {
+    this.#tellDrawn();
+    view.drawnAt = 0;
+    view.page = undefined;
+    view.failures += 1;
+    if (view.failures < MAX_FAILURES) delay(FAILURE_PAUSE_MS * view.failures, () => void this.#draw(view));
+  }
+
   /** Frees the memory of a rendered page. */
   #release(view: PageView): void {
+    view.turn = undefined;
     view.stop?.();
     view.stop = undefined;
     view.drawnAt = 0;

@@ -51,6 +51,8 @@ export interface SignatureLook {
   open(): Promise<void>;
   /** PNG, Base64; undefined where the typed name alone is shown. */
   picture(): Promise<string | undefined>;
+  /** False while the chosen way has no picture yet. */
+  isMade(): boolean;
   /** Removes the draft that a reload would restore. */
   clear(): void;
 }
@@ -68,7 +70,7 @@ const MAX_FONT_MS = 8_000;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** @param name field of the typed name */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a page script, until it is a component.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a class adds 130 bytes to the signing page, whose bytes are limited.
 export function startSignatureLook(data: SigningData, name: HTMLInputElement): SignatureLook {
   const { words } = data;
   const preview = requireElement('#look-preview', HTMLImageElement);
@@ -186,6 +188,7 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
       await opened;
       return isReadable ? (await url())?.replace(/^data:[^,]*,/, '') : undefined;
     },
+    isMade: () => way === 'typed' || (way === 'drawn' ? drawing.picture() : uploaded) !== undefined,
     clear: () => drawing.clear(),
   };
 }

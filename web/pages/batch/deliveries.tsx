@@ -82,7 +82,7 @@ function mailRow(mail: MailList['items'][number], actions: ResendActions | undef
       mail.hasText ? (
         <MailText address={address} title={title} />
       ) : (
-        // The retention has ended: `Portal:MailFolderKeepDays`.
+        // The retention has ended: 30 days.
         `${title}${mail.textRemoved ? ' (text no longer kept)' : ''}`
       ),
       to,

@@ -1,22 +1,32 @@
-/** `/jobs`: the list with filters, a selection with its actions, and paging. */
-import type { Job, JobList } from '../../../clients/typescript/batch.d.ts';
+/** `/jobs`: the list with filters, sorted by a chosen column, a selection with its actions, and a job beside it. */
+import type { Job, JobList, JobWithHistory } from '../../../clients/typescript/batch.d.ts';
 import { JOB_FORMATS, JOB_STATE, JOB_STATES, jobStatesIn } from '../../../contracts/batch/words.ts';
 import { Button, ButtonLink } from '../../components/controls.tsx';
 import { SelectionBar } from '../../components/selection.tsx';
-import { Card, PageHead, Table } from '../../components/surfaces.tsx';
+import { Card, Drop, Facts, PageHead, Skeleton, Table, type TableRow } from '../../components/surfaces.tsx';
+import { TimeOfDay } from '../../components/time.tsx';
+import {
+  ALL_JOB_COLUMNS,
+  JOB_COLUMNS,
+  type JobColumnId,
+  jobRow,
+  jobSort,
+  sortedJobs,
+  USUAL_JOB_COLUMNS,
+} from './job-columns.tsx';
 import {
   counted,
   Entry,
   Filters,
-  JOB_HEADS,
   JobLink,
-  jobRow,
   type ListActions,
   type ListView,
   Paging,
+  State,
   Tick,
   Total,
   Trouble,
+  worded,
 } from './parts.tsx';
 import { ActionButton, useMayCall } from './rights.tsx';
 
@@ -51,6 +61,15 @@ export interface JobListActions extends ListActions {
   /** @param ids all of them are selected, or none. */
   select(ids: readonly string[], selected: boolean): void;
   selectNone(): void;
+  /** By this column; once more: the other way round; then as the service lists them. */
+  sort(by: JobColumnId): void;
+  column(id: JobColumnId, isShown: boolean): void;
+}
+
+/** Data of the page: the list, and the number of jobs in each state where the reader may know it. */
+export interface JobListData {
+  readonly list: JobList;
+  readonly states: { readonly [state: string]: number };
 }
 
 const NOTHING: Selection = { ids: new Set(), results: new Map(), running: undefined };
@@ -58,92 +77,187 @@ const NOTHING: Selection = { ids: new Set(), results: new Map(), running: undefi
 export function JobListView({
   query = new URLSearchParams(),
   isFiltered = false,
-  data: list,
+  data,
   selection = NOTHING,
+  columns = USUAL_JOB_COLUMNS,
   actions,
-}: ListView<JobList, JobListActions> & { isFiltered?: boolean; selection?: Selection }) {
+}: ListView<JobListData, JobListActions> & {
+  isFiltered?: boolean;
+  selection?: Selection;
+  columns?: readonly JobColumnId[];
+}) {
+  const list = data?.list;
   const ids = list?.items.map(({ id }) => id) ?? [];
   const areAll = ids.length > 0 && ids.every((id) => selection.ids.has(id));
   const mayAct = useMayCall('POST /api/operations');
-  const shown = `?${query}`.replace(/[?&]page=\d+$|\?$/, '');
+  const sort = jobSort(query.get('sort'));
+  const heads = columns.map((id) => ({
+    name: JOB_COLUMNS[id].name,
+    sorted: sort?.by === id ? (sort.isDown ? ('descending' as const) : ('ascending' as const)) : undefined,
+    onSort: () => actions?.sort(id),
+  }));
+  const all = (
+    <input
+      type="checkbox"
+      aria-label="Select all of this page"
+      checked={areAll}
+      disabled={selection.running !== undefined}
+      onChange={() => actions?.select(ids, !areAll)}
+    />
+  );
   return (
     <>
       <PageHead title="Jobs">
         <ButtonLink href="/failures">Failures by cause</ButtonLink>
       </PageHead>
-      <nav class="ways" aria-label="Views">
-        {[...VIEWS].map(([name, address]) => (
-          <a
-            class="button chip"
-            href={`/jobs${address}`}
-            aria-current={address === shown ? 'true' : undefined}
-          >
-            {name}
-          </a>
-        ))}
-      </nav>
-      <Filters query={query} actions={actions} foldable isOpen={isFiltered}>
-        <fieldset>
-          <legend>Status</legend>
-          {JOB_STATES.map((state) => (
-            <Tick label={state} name="status" value={state} query={query} />
+      <div class="filter-row">
+        <Views query={query} states={data?.states} />
+        <JobFilters query={query} isFiltered={isFiltered} actions={actions} />
+        <Drop name="Columns">
+          {ALL_JOB_COLUMNS.map((id) => (
+            <label key={id} class="tick">
+              <input
+                type="checkbox"
+                checked={columns.includes(id)}
+                disabled={id === 'file'}
+                onChange={({ currentTarget }) => actions?.column(id, currentTarget.checked)}
+              />{' '}
+              {JOB_COLUMNS[id].name}
+            </label>
           ))}
-        </fieldset>
-        <fieldset>
-          <legend>Format</legend>
-          {JOB_FORMATS.map((format) => (
-            <Tick label={format} name="format" value={format} query={query} />
-          ))}
-        </fieldset>
-        <Entry label="Profile" name="profile" query={query} type="text" />
-        <Entry label="File name contains, or id" name="fileName" query={query} />
-        <Entry label="Created from" name="createdFrom" query={query} type="date" />
-        <Entry label="to" name="createdTo" query={query} type="date" />
-        <Button type="submit">Filter</Button>
-        <Button onClick={() => actions?.clear()}>Clear</Button>
-      </Filters>
-      <p class="ways">
-        <ActionButton sends="POST /api/operations" id="retry-all" onClick={() => actions?.whole('retry')}>
-          Retry all failed jobs of this list
-        </ActionButton>
-        <ActionButton sends="POST /api/operations" id="cancel-all" onClick={() => actions?.whole('cancel')}>
-          Cancel all waiting jobs of this list
-        </ActionButton>
-      </p>
-      <Card aside={<Total list={list} one="job" many="jobs" />}>
+        </Drop>
+        {mayAct && (
+          <Drop name="Actions on the whole list" icon="ellipsis" isNamed={false}>
+            <Button id="retry-all" rank="quiet" icon="rotate-cw" onClick={() => actions?.whole('retry')}>
+              Retry all failed jobs of this list
+            </Button>
+            <Button id="cancel-all" rank="quiet" icon="ban" onClick={() => actions?.whole('cancel')}>
+              Cancel all waiting jobs of this list
+            </Button>
+          </Drop>
+        )}
+      </div>
+      <Card>
         <Table
           cards="named"
           id="rows"
           caption="Jobs"
-          heads={
-            mayAct
-              ? [
-                  <input
-                    type="checkbox"
-                    aria-label="Select all of this page"
-                    checked={areAll}
-                    disabled={selection.running !== undefined}
-                    onChange={() => actions?.select(ids, !areAll)}
-                  />,
-                  ...JOB_HEADS,
-                ]
-              : JOB_HEADS
+          heads={mayAct ? [all, ...heads] : heads}
+          rows={
+            list &&
+            sortedJobs(list.items, sort).map((job) => {
+              const row = jobRow(job, columns);
+              return mayAct ? selectable(job, row, selection, actions) : row;
+            })
           }
-          rows={list?.items.map((job) => (mayAct ? selectableRow(job, selection, actions) : jobRow(job)))}
           empty={isFiltered ? 'No job fits.' : 'No job fits. Upload a file, or put one into an input folder.'}
         />
       </Card>
-      <Paging list={list} actions={actions} />
+      <div class="list-foot">
+        <Total list={list} one="job" many="jobs" />
+        {sort !== undefined && ids.length < (list?.totalCount ?? 0) && (
+          <span class="muted small">The order is that of the rows of this page.</span>
+        )}
+        <Paging list={list} actions={actions} />
+      </div>
       <p class="muted small">
-        In the table, j and k go from row to row{mayAct && ', and x selects'}. The key / searches.
+        In the table, j and k go from row to row{mayAct && ', x selects'}, and Enter shows a job beside the
+        list. The key / searches.
       </p>
       <JobSelection selection={selection} actions={actions} />
     </>
   );
 }
 
-function selectableRow(job: Job, selection: Selection, actions: JobListActions | undefined) {
-  const [name, state, ...cells] = jobRow(job).cells;
+/** Views that operators ask for often, with their counts. */
+function Views({
+  query,
+  states = {},
+}: {
+  query: URLSearchParams;
+  states: JobListData['states'] | undefined;
+}) {
+  const filters = new URLSearchParams(query);
+  for (const place of ['page', 'sort']) filters.delete(place);
+  const shown = filters.size === 0 ? '' : `?${filters}`;
+  const sort = query.get('sort');
+  const hrefOf = (address: string) => {
+    const target = new URLSearchParams(address);
+    if (sort !== null) target.set('sort', sort);
+    return target.size === 0 ? '/jobs' : `/jobs?${target}`;
+  };
+  return (
+    <nav class="ways" aria-label="Views">
+      {[...VIEWS].map(([name, address]) => {
+        const statuses = new URLSearchParams(address).getAll('status');
+        const count = statuses.reduce((sum, status) => sum + (states[status] ?? 0), 0);
+        return (
+          <a class="button chip" href={hrefOf(address)} aria-current={address === shown ? 'true' : undefined}>
+            {name} {count > 0 && <span class="muted">{count.toLocaleString('en-GB')}</span>}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** Filters that stand behind a button; the address has them all. */
+const MORE_FILTERS = ['status', 'format', 'profile', 'createdFrom', 'createdTo'];
+
+function JobFilters({
+  query,
+  isFiltered,
+  actions,
+}: {
+  query: URLSearchParams;
+  isFiltered: boolean;
+  actions: JobListActions | undefined;
+}) {
+  const count = MORE_FILTERS.filter((name) => query.has(name)).length;
+  return (
+    <Filters query={query} actions={actions} foldable isOpen={isFiltered}>
+      <Entry
+        label="File name contains, or id"
+        isUnseen
+        placeholder="File name or id"
+        name="fileName"
+        query={query}
+      />
+      <Drop name={count === 0 ? 'More filters' : `More filters: ${count}`} icon="plus">
+        <fieldset>
+          <legend>State</legend>
+          {JOB_STATES.map((state) => (
+            <Tick label={worded(state)} name="status" value={state} query={query} />
+          ))}
+        </fieldset>
+        <fieldset>
+          <legend>Format</legend>
+          {JOB_FORMATS.map((format) => (
+            <Tick label={worded(format)} name="format" value={format} query={query} />
+          ))}
+        </fieldset>
+        <Entry label="Profile" name="profile" query={query} type="text" />
+        <div class="ways">
+          <Entry label="Created from" name="createdFrom" query={query} type="date" />
+          <Entry label="to" name="createdTo" query={query} type="date" />
+        </div>
+        <div class="ways">
+          <Button type="submit">Filter</Button>
+          <Button onClick={() => actions?.clear()}>Clear</Button>
+        </div>
+      </Drop>
+    </Filters>
+  );
+}
+
+/** The row with a box before it, and the result of an action at its state. */
+function selectable(
+  job: Job,
+  row: TableRow,
+  selection: Selection,
+  actions: JobListActions | undefined,
+): TableRow {
+  const [file, ...cells] = row.cells;
   const isSelected = selection.ids.has(job.id);
   return {
     key: job.id,
@@ -156,13 +270,46 @@ function selectableRow(job: Job, selection: Selection, actions: JobListActions |
         disabled={selection.running !== undefined}
         onChange={() => actions?.select([job.id], !isSelected)}
       />,
-      name,
       <>
-        {state} <ResultOf result={selection.results.get(job.id)} />
+        {file} <ResultOf result={selection.results.get(job.id)} />
       </>,
       ...cells,
     ],
   };
+}
+
+/** A job beside its list: why, what, and when. @param detail undefined: it is being loaded */
+export function JobPeek({ job, detail }: { job: Job; detail: JobWithHistory | undefined }) {
+  const pairs = ALL_JOB_COLUMNS.filter((id) => id !== 'file' && id !== 'state').map(
+    (id) => [JOB_COLUMNS[id].name, JOB_COLUMNS[id].cell(job)] as const,
+  );
+  return (
+    <div class="peek stack">
+      <p>
+        <State of={job.status} />
+      </p>
+      {job.errorMessage !== null && <p>{job.errorMessage}</p>}
+      <Facts pairs={pairs} />
+      {detail === undefined ? (
+        <Skeleton lines={3} label="The history is being loaded." />
+      ) : (
+        <ol class="steps-of" aria-label="History">
+          {detail.history.map(({ id, timestamp, message }) => (
+            <li key={id}>
+              <TimeOfDay at={timestamp} />
+              <span>{message}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+      <form method="dialog" class="ways">
+        <ButtonLink rank="main" href={`/jobs/${encodeURIComponent(job.id)}`}>
+          Open the job
+        </ButtonLink>
+        <Button type="submit">Close</Button>
+      </form>
+    </div>
+  );
 }
 
 function ResultOf({ result }: { result: RowResult | undefined }) {

@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { shortDuration, Time, TimeOfDay } from '../../components/time.tsx';
-import { ActorLink, JobLink, State, type View } from './parts.tsx';
+import { ActorLink, JobLink, State, type View, worded } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
@@ -160,7 +160,7 @@ function Course({ job }: { job: JobWithHistory }) {
             aria-current={isCurrent ? 'step' : undefined}
           >
             <Icon name={isBad ? 'x' : isCurrent ? 'clock' : 'check'} size="s" />
-            {status}
+            {worded(status)}
             {next !== undefined && (
               <span class="muted small">
                 {' '}
@@ -174,7 +174,7 @@ function Course({ job }: { job: JobWithHistory }) {
         <li key={status} class="coming">
           <Icon name="ellipsis" size="s" />
           <span class="unseen">to come: </span>
-          {status}
+          {worded(status)}
         </li>
       ))}
     </ol>

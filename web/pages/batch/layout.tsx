@@ -6,6 +6,7 @@
 import { type AccessScope, mayCall, type OperationName, refusedTo } from '../../../contracts/batch/access.ts';
 import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import { Button } from '../../components/controls.tsx';
+import { DocumentHead } from '../../components/head.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Navigation, type PageLink } from '../../components/navigation.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
@@ -48,19 +49,13 @@ export function framedPage(frame: Frame): string {
   const { assets = '/assets', session = true, search = true, scopes } = frame;
   return documentText(
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        {/* Forms name their origin: some browsers send no Sec-Fetch-Site. */}
-        <meta name="referrer" content="same-origin" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} - sealwright`}</title>
-        <link rel="icon" href={`${assets}/icon.svg`} />
-        {frame.styles.map((name) => (
-          <link rel="stylesheet" href={`${assets}/${name}`} />
-        ))}
+      <DocumentHead
+        title={`${title} - sealwright`}
+        icon={`${assets}/icon.svg`}
+        styles={frame.styles.map((name) => `${assets}/${name}`)}
+      >
         {script !== undefined && <script type="module" src={`${assets}/${script}`} />}
-      </head>
+      </DocumentHead>
       <body
         class={groups.length > 0 ? 'shell' : undefined}
         data-poll={pollSeconds}

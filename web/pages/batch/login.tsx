@@ -7,6 +7,7 @@
 import type { ComponentChildren } from 'preact';
 import { documentText } from '../../../contracts/texts/markup.tsx';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
+import { DocumentHead } from '../../components/head.tsx';
 import { Brandmark } from '../../components/surfaces.tsx';
 
 /** Cause of a repeated login page. */
@@ -122,17 +123,7 @@ export function providerTroublePage(provider: string, trouble: ProviderTrouble):
 export function openPage(title: string, content: ComponentChildren, onward?: string): string {
   return documentText(
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        {/* Forms name their origin: some browsers send no Sec-Fetch-Site. */}
-        <meta name="referrer" content="same-origin" />
-        <meta name="color-scheme" content="light dark" />
-        {onward !== undefined && <meta http-equiv="refresh" content={`0;url=${onward}`} />}
-        <title>{title}</title>
-        <link rel="icon" href="/favicon.ico" />
-        <link rel="stylesheet" href="/login?part=style" />
-      </head>
+      <DocumentHead title={title} icon="/favicon.ico" styles={['/login?part=style']} onward={onward} />
       <body>
         <main>
           <Brandmark name="sealwright" />

@@ -9,7 +9,6 @@ import { AccessKeysView } from './access-keys.tsx';
 import { ActorView } from './actor-page.tsx';
 import { ActorsView, DocumentsView } from './actors.tsx';
 import { CertificatesView } from './certificates.tsx';
-import { ComponentsPage } from './components-page.tsx';
 import { MailsView, WebhooksView } from './deliveries.tsx';
 import { FailuresView } from './failures.tsx';
 import { InputView } from './input.tsx';
@@ -23,8 +22,6 @@ interface OperatorPage {
   readonly path: `/${string}`;
   /** Name in `web/client/batch/pages/`. */
   readonly script: string;
-  /** Stylesheets besides that of all pages. */
-  readonly styles?: readonly string[];
   readonly title: string;
   readonly summary: string;
   readonly description: string;
@@ -123,15 +120,6 @@ export const OPERATOR_PAGES: readonly OperatorPage[] = [
     summary: 'The named API keys, and making, rotating and revoking them.',
     description: 'Shows the data of `GET /api/keys`, for administrators.',
     main: () => <AccessKeysView />,
-  },
-  {
-    path: '/components',
-    script: 'components',
-    styles: ['components-page.css'],
-    title: 'Components',
-    summary: 'Every component of the pages in every state.',
-    description: 'For those who build pages. It shows nothing of the service.',
-    main: () => <ComponentsPage />,
   },
   {
     path: '/documents',

@@ -12,7 +12,8 @@ import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
 import { Badge, Card, PageHead, Skeleton, Table, Tile } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
-import { counted, JOB_HEADS, jobRow, State, type View } from './parts.tsx';
+import { JOB_COLUMNS, jobRow, USUAL_JOB_COLUMNS } from './job-columns.tsx';
+import { counted, JobLink, State, type View } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 /** Time ranges, and the number of intervals of their charts. */
@@ -90,8 +91,8 @@ export function OverviewView({
           cards="named"
           id="rows"
           caption="Last jobs"
-          heads={JOB_HEADS}
-          rows={data?.last.items.map(jobRow)}
+          heads={USUAL_JOB_COLUMNS.map((id) => JOB_COLUMNS[id].name)}
+          rows={data?.last.items.map((job) => jobRow(job))}
           empty="No jobs yet. Upload a file, or put one into an input folder."
         />
       </Card>
@@ -251,26 +252,8 @@ function Attention({ data, actions }: View<OverviewData, OverviewActions>) {
               <a href={name.startsWith('profile:') ? '/certificates' : '/system'}>Open</a>
             </li>
           ))}
-          {groups.map(({ errorCode, count: jobs, remedy, newestAt, example }) => (
-            <li key={errorCode}>
-              <Icon name="file-x" />
-              <div class="grow">
-                <strong>
-                  {counted(jobs, 'job', 'jobs')}: {example.message ?? errorCode}
-                </strong>
-                <div class="muted small">
-                  <a href="/failures">{errorCode}</a>, newest <Time at={newestAt} />
-                  {remedy !== null && <>. {remedy}</>}
-                </div>
-              </div>
-              <ActionButton
-                sends="POST /api/operations"
-                id={`retry-${errorCode}`}
-                onClick={() => actions?.retry(errorCode)}
-              >
-                Retry {jobs}
-              </ActionButton>
-            </li>
+          {groups.map((group) => (
+            <FailedJobs key={group.errorCode} group={group} actions={actions} />
           ))}
           {data.others.map(({ text, href, icon }) => (
             <li key={href}>
@@ -282,6 +265,44 @@ function Attention({ data, actions }: View<OverviewData, OverviewActions>) {
         </ul>
       )}
     </Card>
+  );
+}
+
+/** Failed jobs of one cause: what is wrong and what helps; the sentence of the service is one of its details. */
+function FailedJobs({
+  group: { errorCode, count, remedy, newestAt, example },
+  actions,
+}: {
+  group: Failures['groups'][number];
+  actions: OverviewActions | undefined;
+}) {
+  const [, cause = 'They have a cause of their own.', advice = ''] =
+    /^(.*?\.)(?: (.*))?$/s.exec(remedy ?? '') ?? [];
+  return (
+    <li>
+      <Icon name="file-x" />
+      <div class="grow">
+        <strong>
+          {counted(count, 'job', 'jobs')} failed: {cause}
+        </strong>
+        {advice !== '' && <div>{advice}</div>}
+        <div class="muted small">
+          <a href="/failures">Show them</a>, newest <Time at={newestAt} />
+        </div>
+        <details class="small">
+          <summary>Details</summary>
+          <JobLink id={example.id}>{example.fileName}</JobLink>: <q>{example.message}</q>{' '}
+          <code>{errorCode}</code>
+        </details>
+      </div>
+      <ActionButton
+        sends="POST /api/operations"
+        id={`retry-${errorCode}`}
+        onClick={() => actions?.retry(errorCode)}
+      >
+        Retry {count}
+      </ActionButton>
+    </li>
   );
 }
 

@@ -1,12 +1,11 @@
 /** Parts of several operator pages: states, links, rows, filters and paging. */
 
 import type { ComponentChildren } from 'preact';
-import type { ActorPage, Job } from '../../../clients/typescript/batch.d.ts';
+import type { ActorPage } from '../../../clients/typescript/batch.d.ts';
 import { JOB_STATE, type JobState } from '../../../contracts/batch/words.ts';
 import type { Tone } from '../../../contracts/tone.ts';
 import { Button } from '../../components/controls.tsx';
-import { Badge, type TableRow } from '../../components/surfaces.tsx';
-import { Time } from '../../components/time.tsx';
+import { Badge } from '../../components/surfaces.tsx';
 
 /** An actor in a list. */
 export type ActorSummary = NonNullable<ActorPage['items']>[number];
@@ -54,12 +53,25 @@ const TONES: { readonly [state: string]: Tone } = {
   Initializing: 'warn',
 };
 
+/** Words of people for spellings of the API that are none. */
+const WORDS: { readonly [spelling: string]: string } = {
+  AwaitingSigner: 'Awaiting a signer',
+  Pades: 'PAdES',
+  Cades: 'CAdES',
+  Xades: 'XAdES',
+  Watcher: 'Input folder',
+};
+
+export function worded(spelling: string): string {
+  return WORDS[spelling] ?? spelling;
+}
+
 /** @param children more about the state */
 export function State({ of, children }: { of: string; children?: ComponentChildren }) {
   const tone = JOB_STATE[of as JobState]?.tone ?? TONES[of];
   return (
     <Badge {...(tone !== undefined && { tone })}>
-      {of}
+      {worded(of)}
       {children}
     </Badge>
   );
@@ -79,22 +91,6 @@ export function ActorLink({
   children?: ComponentChildren;
 }) {
   return <a href={`/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`}>{children}</a>;
-}
-
-export const JOB_HEADS = ['File', 'Status', 'Format', 'Profile', 'From', 'Created'];
-
-export function jobRow(job: Job): TableRow {
-  return {
-    key: job.id,
-    cells: [
-      <JobLink id={job.id}>{job.fileName}</JobLink>,
-      <State of={job.status} />,
-      job.format,
-      job.profileName,
-      job.folder ?? job.source,
-      <Time at={job.createdAt} />,
-    ],
-  };
 }
 
 export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' | 'trouble'>): string {
@@ -192,10 +188,11 @@ export function Entry({
   query,
   type = 'search',
   placeholder,
-}: Filter & { type?: 'search' | 'text' | 'date'; placeholder?: string }) {
+  isUnseen = false,
+}: Filter & { type?: 'search' | 'text' | 'date'; placeholder?: string; isUnseen?: boolean }) {
   return (
     <label>
-      {label}{' '}
+      <span class={isUnseen ? 'unseen' : undefined}>{label}</span>{' '}
       <input
         name={name}
         type={type}

@@ -3,10 +3,14 @@
 import type { ValidationReport } from '../../../actors/index.ts';
 import type { Tone } from '../../../contracts/tone.ts';
 import { Button } from '../../components/controls.tsx';
+import { DropZone } from '../../components/drop-zone.tsx';
+import { Island } from '../../components/island.tsx';
 import { Badge, Card, Facts, PageHead } from '../../components/surfaces.tsx';
 
 type SignatureRecord = ValidationReport['signatures'][number];
 type ValidationResults = ValidationReport['results'];
+
+const DROP = 'Choose it, or drop it here.';
 
 export function ValidationForm() {
   return (
@@ -14,12 +18,30 @@ export function ValidationForm() {
       <PageHead title="Validate" />
       <Card title="A signed file">
         <form method="post" action="/api/validate" encType="multipart/form-data" class="body filters">
-          <label>
-            Signed file <input name="file" type="file" required />
-          </label>
-          <label>
-            Signed content, for a detached signature <input name="content" type="file" multiple />
-          </label>
+          <Island
+            name="drop"
+            of={DropZone}
+            props={{
+              id: 'file',
+              name: 'file',
+              label: 'Signed file',
+              hint: DROP,
+              required: true,
+              hasNames: true,
+            }}
+          />
+          <Island
+            name="drop"
+            of={DropZone}
+            props={{
+              id: 'content',
+              name: 'content',
+              label: 'Signed content, for a detached signature',
+              hint: DROP,
+              multiple: true,
+              hasNames: true,
+            }}
+          />
           <label>
             Certificates in PEM, for signatures that hold none{' '}
             <textarea name="certificates" rows={3} maxLength={32_768} />

@@ -1,7 +1,7 @@
 /** Forms of the pages of administrators: they work without a script, carry the token of the session, and keep what was entered. */
 import type { ComponentChildren } from 'preact';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
-import { maySend } from '../../../machines/portal/user-rights.ts';
+import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import { Button, FaultSummary } from '../../components/controls.tsx';
 import { type AccountNotice, type AccountPage, addressFrom, FORM_TOKEN } from './account-frame.ts';
 
@@ -12,6 +12,12 @@ export const OWN_FACTOR = '/account/second-factor';
 export const OWN_PASSKEYS = '/account/second-factor/passkeys';
 /** The sign-in page for a new proof of the person: a session that is open at a provider is none. */
 export const SIGN_IN_AGAIN = '/sign-in?again=yes';
+
+/** Sender of a form, and the language of the page after it. */
+interface Sender {
+  readonly page: Pick<AccountPage, 'culture'>;
+  readonly user: Pick<SignedInUser, 'formToken' | 'role'>;
+}
 
 /** A page of an administrator: its texts, and for whom it is. */
 export interface Viewed {
@@ -31,10 +37,7 @@ export function AccountForm({
   isChecked = false,
   children,
 }: {
-  of: {
-    readonly page: Pick<AccountPage, 'culture'>;
-    readonly user: Pick<SignedInUser, 'formToken' | 'role'>;
-  };
+  of: Sender;
   action: string;
   encType?: 'multipart/form-data';
   isChecked?: boolean;
@@ -56,7 +59,7 @@ export function AccountForm({
 }
 
 /** A button that asks once more, without a script. */
-export function Sure({ of, action, ask, sure }: { of: Viewed; action: string; ask: string; sure: string }) {
+export function Sure({ of, action, ask, sure }: { of: Sender; action: string; ask: string; sure: string }) {
   return (
     <details class="sure">
       <summary class="button">{ask}</summary>

@@ -8,7 +8,7 @@ import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
 import type { Content } from '../../../contracts/texts/markup.tsx';
 import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
-import { maySend } from '../../../machines/portal/user-rights.ts';
+import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import type { LinkGroup } from '../../components/navigation.tsx';
 import { accountShell } from './account-shell.tsx';
 import { portalPage, type Theme } from './page-frame.tsx';
@@ -111,11 +111,13 @@ export function accountPage(
     readonly script?: string;
     readonly data?: unknown;
     readonly facts?: NavigationInfo;
+    /** The content has a primary action of its own. */
+    readonly hasMain?: boolean;
   },
 ): string {
   const { words, texts, theme } = page;
   const { navigation } = texts;
-  const { title, hasHeading = false, main, script, data, facts } = content;
+  const { title, hasHeading = false, main, script, data, facts, hasMain = false } = content;
   const organization = user.tenant.organization.name;
   const who = filled(navigation.signedIn, { name: user.name, role: navigation.roles[user.role] });
   const mayChange = maySend(user.role, '/account/documents');
@@ -141,7 +143,8 @@ export function accountPage(
         href: addressFrom(page, '/account/documents/new'),
         text: TEXTS[words.language].senders.newDocument,
         // Pages of templates have a primary action of their own.
-        isMain: !['/organization', '/account/templates'].some((path) => page.path.startsWith(path)),
+        isMain:
+          !hasMain && !['/organization', '/account/templates'].some((path) => page.path.startsWith(path)),
       },
       title: hasHeading ? undefined : title,
       extras: html`<p>${who}</p>

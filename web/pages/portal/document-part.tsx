@@ -6,7 +6,7 @@ import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Badge, Card } from '../../components/surfaces.tsx';
 import type { PortalFrame } from './page-frame.tsx';
-import type { SigningAddresses } from './signing-options.ts';
+import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
@@ -63,21 +63,33 @@ export function DocumentTools({
   );
 }
 
-/** The place of the file. @param children tools above it */
+/** The place of the file. @param children tools above it @param first its first page, before the browser has drawn it */
 export function DocumentPart({
   words: { signing },
+  first,
   children,
 }: {
   words: PageTexts;
+  first?: FirstSheet | undefined;
   children?: ComponentChildren;
 }) {
   return (
     <section id="document" class="document" aria-label={signing.document}>
       {children}
-      <p id="document-state" class="hint" role="status">
+      <p id="document-state" class={first === undefined ? 'hint' : 'unseen'} role="status">
         {signing.loading}
       </p>
-      <div id="pages" class="pages" tabIndex={0} role="group" aria-label={signing.document} />
+      <div id="pages" class="pages" tabIndex={0} role="group" aria-label={signing.document}>
+        {first !== undefined && (
+          <div class="page" aria-hidden="true">
+            {first.picture === undefined ? (
+              <svg class="sheet-of" viewBox={`0 0 ${first.width} ${first.height}`} />
+            ) : (
+              <img class="sheet-of" src={first.picture} width={first.width} height={first.height} alt="" />
+            )}
+          </div>
+        )}
+      </div>
       <p id="other-file" class="hint" hidden>
         {signing.otherFile}
       </p>
@@ -184,11 +196,48 @@ const MAX_PRELOAD_BYTES = 128 * 1024;
 
 /** Parts of a page's head that bring its PDF to the screen early; none for other files. */
 export function earlyParts(
-  { mimeType, length }: Pick<NonNullable<SigningPageView['document']>, 'mimeType' | 'length'>,
-  content: string,
-): Pick<PortalFrame, 'early' | 'preload'> {
+  { mimeType, length }: Pick<ShownFile, 'mimeType' | 'length'>,
+  { content }: Pick<SigningAddresses, 'content'>,
+  first: FirstSheet | undefined,
+): Pick<PortalFrame, 'early' | 'preload' | 'picture'> {
   if (mimeType !== 'application/pdf') return {};
-  return { early: 'early-pdf.js', preload: length <= MAX_PRELOAD_BYTES ? content : undefined };
+  const preload = length <= MAX_PRELOAD_BYTES ? content : undefined;
+  return { early: 'early-pdf.js', preload, picture: first?.picture };
+}
+
+type ShownFile = NonNullable<SigningPageView['document']>;
+
+/** The first page of a PDF: its size in whole points, and the path of its picture. */
+interface FirstSheet {
+  readonly width: number;
+  readonly height: number;
+  readonly picture: string | undefined;
+}
+
+type FirstSheetOptions = Pick<SigningPageOptions, 'page' | 'scale' | 'hideDocument'>;
+
+/** False where another page, another size or no document is shown first. */
+export function beginsWithFirstSheet({
+  page = 1,
+  scale = 'PageWidth',
+  hideDocument,
+}: FirstSheetOptions): boolean {
+  return page === 1 && scale === 'PageWidth' && !hideDocument;
+}
+
+/** The sheet with which the page of a document begins; undefined where it is not known, or another one is shown first. */
+export function firstSheet(
+  { firstPage }: Pick<ShownFile, 'firstPage'>,
+  { picture }: Pick<SigningAddresses, 'picture'>,
+  wishes: FirstSheetOptions,
+): FirstSheet | undefined {
+  if (firstPage === undefined || !beginsWithFirstSheet(wishes)) return undefined;
+  const { width, height, hasPicture } = firstPage;
+  return {
+    width: Math.round(width),
+    height: Math.round(height),
+    picture: hasPicture ? picture : undefined,
+  };
 }
 
 /** Content that a signer may not see: one line for each kind. */

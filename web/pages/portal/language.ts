@@ -3,7 +3,7 @@
  *
  * Source: docs/portal-values.md §9, `culture`; RFC 9110 §12.5.4.
  */
-import type { Language } from '../../../contracts/portal/words.ts';
+import { LANGUAGES, type Language } from '../../../contracts/portal/words.ts';
 import { type PageTexts, pageTexts } from './texts.ts';
 
 /** `culture` such as `pt` or `pt-BR`; `acceptLanguage` is the header, empty when absent. */
@@ -11,9 +11,10 @@ export function textsFor(culture: string | undefined, acceptLanguage: string): P
   return pageTexts(languageOf(culture ?? '') ?? preferred(acceptLanguage) ?? 'en');
 }
 
-function languageOf(tag: string): Language | undefined {
+/** Undefined for a tag of another language. */
+export function languageOf(tag: string): Language | undefined {
   const main = /^[a-z]+/.exec(tag.trim().toLowerCase())?.[0];
-  return main === 'en' || main === 'pt' || main === 'es' ? main : undefined;
+  return LANGUAGES.find((language) => language === main);
 }
 
 function preferred(header: string): Language | undefined {

@@ -8,7 +8,7 @@ import {
   EVENT_TYPES,
   WEBHOOK_AUTH_TYPES,
   type WebhookView,
-} from '../../../contracts/portal/webhooks.ts';
+} from '../../../contracts/portal/webhooks/webhooks.ts';
 import type { Tone } from '../../../contracts/tone.ts';
 import { Boxes, Button, Field, Select, TextArea } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';

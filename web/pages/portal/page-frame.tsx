@@ -4,6 +4,7 @@
  */
 import { type Content, documentText, Inserted, PageData } from '../../../contracts/texts/markup.tsx';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
+import { DocumentHead } from '../../components/head.tsx';
 import type { PageTexts } from './texts.ts';
 
 /** URL prefix of scripts and styles. */
@@ -24,6 +25,8 @@ export interface PortalFrame {
   readonly early?: string | undefined;
   /** Path of a file that a script will read; requested at once. */
   readonly preload?: string | undefined;
+  /** Path of a picture that the page begins with; requested before all others. */
+  readonly picture?: string | undefined;
   /** Data for the script. */
   readonly data?: unknown;
   /** Look of the organization. */
@@ -39,27 +42,23 @@ export interface PortalFrame {
 
 export function portalPage(frame: PortalFrame): string {
   const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
-  const { namesOrigin, onward } = frame;
+  const { namesOrigin, onward, picture } = frame;
   const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
   return documentText(
     <html lang={words.language} data-theme={theme}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content={theme ?? 'light dark'} />
-        {namesOrigin === true && <meta name="referrer" content="same-origin" />}
-        {onward !== undefined && <meta http-equiv="refresh" content={`0;url=${onward}`} />}
-        <title>{title}</title>
-        <link rel="icon" href={`${ASSETS}/icon.svg`} />
-        <link rel="stylesheet" href={`${ASSETS}/pages.css`} />
-        {early === undefined && <link rel="stylesheet" href={`${ASSETS}/fonts.css`} />}
-        {branding?.colors !== undefined && (
-          <link rel="stylesheet" href={`${brandingPath(branding)}/colors.css?v=${branding.colors}`} />
-        )}
+      <DocumentHead
+        title={title}
+        icon={`${ASSETS}/icon.svg`}
+        styles={stylesOf(frame)}
+        theme={theme}
+        onward={onward}
+        namesOrigin={namesOrigin === true}
+      >
+        {picture !== undefined && <link rel="preload" as="image" fetchPriority="high" href={picture} />}
         {early !== undefined && <script type="module" async src={`${ASSETS}/${early}`} />}
         {script !== undefined && <script type="module" src={`${ASSETS}/${script}`} />}
         {preload !== undefined && <link rel="preload" as="fetch" crossOrigin="anonymous" href={preload} />}
-      </head>
+      </DocumentHead>
       <body class={kind}>
         {hasBand && (
           <header class="branding">
@@ -75,6 +74,15 @@ export function portalPage(frame: PortalFrame): string {
       </body>
     </html>,
   );
+}
+
+/** A page with an early script asks for its fonts later. */
+function stylesOf({ early, branding }: PortalFrame): readonly string[] {
+  const styles = [`${ASSETS}/pages.css`];
+  if (early === undefined) styles.push(`${ASSETS}/fonts.css`);
+  if (branding?.colors !== undefined)
+    styles.push(`${brandingPath(branding)}/colors.css?v=${branding.colors}`);
+  return styles;
 }
 
 /** URL prefix of what an organization's pages load. */

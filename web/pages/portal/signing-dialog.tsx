@@ -4,7 +4,7 @@
  */
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { Button } from '../../components/controls.tsx';
-import { DialogFrame } from '../../components/interactive.tsx';
+import { DialogFrame } from '../../components/dialog-frame.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 type Action = NonNullable<SigningPageView['action']>;
@@ -159,18 +159,12 @@ function ElectronicForm({ action, words }: Parts) {
           <input type="checkbox" id="with-passkey" /> {signing.withPasskey}
         </label>
       )}
-      {action.codes.map((code) => (
-        <CodeField code={code} words={words} enrolment={action.enrolment} />
-      ))}
       {action.passkey && (
         <label class="tick" hidden>
           <input type="checkbox" id="new-passkey" /> {signing.newPasskey}
         </label>
       )}
       <Initials action={action} words={words} id="electronic-initials" />
-      <Button type="submit" rank="main" big disabled>
-        {signing.sign}
-      </Button>
       <details class="hint agreed">
         <summary>
           {signing.agreed} <span class="link">{signing.recorded}</span>
@@ -180,6 +174,13 @@ function ElectronicForm({ action, words }: Parts) {
           <input type="checkbox" id="with-location" /> {signing.location}
         </label>
       </details>
+      {/* The last digit signs: what a person chooses stands before it. */}
+      {action.codes.map((code) => (
+        <CodeField code={code} words={words} enrolment={action.enrolment} />
+      ))}
+      <Button type="submit" rank="main" big disabled>
+        {signing.sign}
+      </Button>
       <Button id="with-certificate" rank="quiet" disabled>
         {signing.byCertificate}
       </Button>
@@ -228,13 +229,16 @@ function CodeField({
           inputMode="numeric"
           autoComplete="one-time-code"
           required
-          aria-describedby={`${id}-state`}
+          aria-describedby={`${id}-state ${id}-hint`}
         />
         {Array.from({ length: CODE_LENGTH }, () => (
           <i />
         ))}
       </div>
       <span class="unseen" id={`${id}-state`} role="status" />
+      <p class="hint" id={`${id}-hint`}>
+        {signing.codeSigns}
+      </p>
     </div>
   );
 }

@@ -21,6 +21,8 @@ export interface SigningAddresses {
   readonly ticket: string;
   /** Path of the file. */
   readonly content: string;
+  /** Path of the picture of its first page; absent where the page asks for none. */
+  readonly picture?: string;
   /** Path of this page. */
   readonly self: string;
   /** Path to which the request for a new link is sent. */

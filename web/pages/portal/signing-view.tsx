@@ -4,7 +4,6 @@
  */
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { Template } from '../../../contracts/texts/markup.tsx';
-import type { Millis } from '../../../machines/ids.ts';
 import { ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
@@ -13,6 +12,7 @@ import {
   DocumentPart,
   DocumentTools,
   earlyParts,
+  firstSheet,
   LanguageSwitch,
   ParticipantList,
   VisitList,
@@ -23,7 +23,7 @@ import type { SigningData } from './page-data.ts';
 import { Logo, portalPage } from './page-frame.tsx';
 import { approves, RefusalForm, SigningDialog } from './signing-dialog.tsx';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
-import { statePage, visitIn } from './state-view.tsx';
+import { Dated, statePage, visitIn } from './state-view.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 type Shown = NonNullable<SigningPageView['document']>;
@@ -44,9 +44,12 @@ function signingData(
   wishes: SigningPageOptions,
   addresses: SigningAddresses,
 ): SigningData {
-  const { attachment: _attachment, newLink: _newLink, linkRequest: _request, ...page } = addresses;
+  const { key, ticket, content, self } = addresses;
   return {
-    ...page,
+    key,
+    ticket,
+    content,
+    self,
     documentId: shown.id,
     documentVersion: shown.version,
     mimeType: shown.mimeType,
@@ -87,6 +90,7 @@ export function signingPage(
   const visit = visitIn(view, wishes);
   const place = 1 + visit.findIndex(({ isThis }) => isThis);
   const isPdf = shown.mimeType === 'application/pdf';
+  const first = firstSheet(shown, addresses, wishes);
   return portalPage({
     words,
     title: `${act}: ${shown.name}`,
@@ -94,7 +98,7 @@ export function signingPage(
     branding: view.branding,
     ownHeader: true,
     kind: wishes.embedded ? 'signing embedded' : 'signing',
-    ...(wishes.hideDocument ? {} : earlyParts(shown, addresses.content)),
+    ...(wishes.hideDocument ? {} : earlyParts(shown, addresses, first)),
     script: 'signing-client.js',
     data: signingData(view, { shown, action, words }, wishes, addresses),
     main: (
@@ -110,11 +114,17 @@ export function signingPage(
           <div class="grow">
             <h1 class="cut">{shown.name}</h1>
             <p class="from cut">
+              {/* First, so that a narrow screen has it whole. */}
+              {shown.expirationDate !== null && (
+                <>
+                  <Dated text={signing.expires} at={shown.expirationDate} words={words} short />
+                  {' · '}
+                </>
+              )}
               {place > 0 && `${filled(words.visit.place, { number: place, count: visit.length })} · `}
               {shown.senderName
                 ? filled(words.fromPerson, { name: shown.senderName, organization: shown.organizationName })
                 : filled(words.from, { organization: shown.organizationName })}
-              {shown.expirationDate !== null && ` · ${expiry(shown.expirationDate, words)}`}
             </p>
           </div>
           <details id="more" class="more">
@@ -164,7 +174,7 @@ export function signingPage(
                   <ol class="thumbnails" />
                 </nav>
               )}
-              <DocumentPart words={words}>
+              <DocumentPart words={words} first={first}>
                 <About shown={shown} words={words} />
               </DocumentPart>
             </>
@@ -284,10 +294,4 @@ function AttachmentList({
       </ul>
     </section>
   );
-}
-
-/** The last day, in the format of the language. */
-function expiry(at: Millis, { language, signing }: PageTexts): string {
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
-  return filled(signing.expires, { date });
 }

@@ -8,6 +8,7 @@ import {
   DocumentPart,
   DocumentTools,
   earlyParts,
+  firstSheet,
   LanguageSwitch,
   ParticipantList,
   VisitList,
@@ -49,6 +50,7 @@ export function statePage(
   const events = wishes.embedded && view.embedOrigins.length > 0 ? stateEvents(view) : [];
   const isShown = isOpenToRead(view) && !wishes.hideDocument;
   const pdf = isShown && shown?.mimeType === 'application/pdf' ? shown : undefined;
+  const first = pdf && firstSheet(pdf, addresses, wishes);
   const embedded = wishes.embedded ? 'embedded ' : '';
   const isGood = state === 'done' || state === 'concluded';
   const title = titleOf(view, words);
@@ -67,7 +69,7 @@ export function statePage(
   const languages = !wishes.embedded && <LanguageSwitch words={words} self={addresses.self} />;
   return portalPage({
     words,
-    ...((events.length > 0 || pdf !== undefined) && {
+    ...((events.length > 0 || pdf !== undefined || ENDED.has(state)) && {
       script: 'state-client.js',
       data: {
         events,
@@ -85,8 +87,8 @@ export function statePage(
         }),
       } satisfies StateData,
     }),
-    ...(pdf !== undefined && earlyParts(pdf, addresses.content)),
-    title: shown === undefined ? title : `${title}: ${shown.name}`,
+    ...(pdf !== undefined && earlyParts(pdf, addresses, first)),
+    title: shown === undefined ? title : `${title.replace(/\.$/, '')} – ${shown.name}`,
     theme: wishes.theme,
     branding: view.branding,
     kind: `${pdf === undefined ? 'quiet' : 'signing'} ${embedded}state-${view.state}`,
@@ -98,7 +100,7 @@ export function statePage(
         )}
         {languages}
         {pdf !== undefined && (
-          <DocumentPart words={words}>
+          <DocumentPart words={words} first={first}>
             <DocumentTools isPdf words={words} scale={wishes.scale} />
           </DocumentPart>
         )}
@@ -118,7 +120,7 @@ export function statePage(
         {state !== 'observing' && <People view={view} words={words} />}
         {state !== 'observing' && languages}
         {pdf !== undefined && (
-          <DocumentPart words={words}>
+          <DocumentPart words={words} first={first}>
             <DocumentTools isPdf words={words} scale={wishes.scale} />
           </DocumentPart>
         )}
@@ -199,27 +201,57 @@ function StateText({ view, words }: { view: SigningPageView; words: PageTexts })
         </p>
       )}
       <p class="muted">
-        {shown !== undefined && endingOf(state, shown, words)} {text}
+        {shown !== undefined && <Ending state={state} shown={shown} words={words} />} {text}
       </p>
     </>
   );
 }
 
 /** Names who ended the document, when and why; nothing where it has not ended. */
-function endingOf(state: State | 'ready', shown: PageDocument, words: PageTexts): string {
-  const date = (at: number) =>
-    new Intl.DateTimeFormat(words.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+function Ending({
+  state,
+  shown: { expirationDate, endedBy, organizationName, changedAt, statusReason: reason },
+  words,
+}: {
+  state: State | 'ready';
+  shown: PageDocument;
+  words: PageTexts;
+}) {
+  const { ended } = words;
   if (state === 'expired')
-    return shown.expirationDate === null
-      ? ''
-      : filled(words.ended.expired, { date: date(shown.expirationDate) });
-  if (state !== 'refused' && state !== 'canceled') return '';
-  const { endedBy, changedAt, statusReason: reason } = shown;
-  const values = { name: endedBy ?? shown.organizationName, date: date(changedAt) };
-  return reason === null
-    ? filled(words.ended[state], values)
-    : filled(words.ended[`${state}Why`], { ...values, reason });
+    return expirationDate === null ? null : <Dated text={ended.expired} at={expirationDate} words={words} />;
+  if (state !== 'refused' && state !== 'canceled') return null;
+  const text = reason === null ? ended[state] : ended[`${state}Why`];
+  const values = { name: endedBy ?? organizationName, reason: reason ?? '' };
+  return <Dated text={text} at={changedAt} words={words} values={values} />;
 }
+
+/** A text with a moment at the place of its date. @param short its day is short, and the zone is in the tooltip */
+export function Dated({
+  text,
+  at,
+  words: { language },
+  values = {},
+  short = false,
+}: {
+  text: string;
+  at: number;
+  words: PageTexts;
+  values?: Parameters<typeof filled>[1];
+  short?: boolean;
+}) {
+  const [before = '', after = ''] = text.split('{date}');
+  return (
+    <>
+      {filled(before, values)}
+      <Moment at={at} language={language} short={short} />
+      {filled(after, values)}
+    </>
+  );
+}
+
+/** States whose text names a moment. */
+const ENDED: ReadonlySet<State> = new Set(['refused', 'canceled', 'expired']);
 
 /** States in which the sender is the one to ask. */
 const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
@@ -244,13 +276,14 @@ function Ways({
   if (state === 'waiting-for-turn' || state === 'observing' || state === 'processing')
     return <ButtonLink href={self}>{words.again}</ButtonLink>;
   const isOver = state === 'ticket-expired' && canRequestLink !== true;
-  if (name === undefined || (!isOver && !ASKING.has(state))) return null;
+  const isSecond = state === 'unknown';
+  if (name === undefined || (!isOver && !isSecond && !ASKING.has(state))) return null;
   if (!replyTo) return <p class="hint">{filled(words.contact.ask, { name })}</p>;
   // RFC 6068: the parts are encoded, the @ between them is not.
   const to = replyTo.split('@').map(encodeURIComponent).join('@');
   const subject = shown === undefined ? '' : `?subject=${encodeURIComponent(shown.name)}`;
   return (
-    <ButtonLink href={`mailto:${to}${subject}`} rank="main">
+    <ButtonLink href={`mailto:${to}${subject}`} rank={isSecond ? 'quiet' : 'main'}>
       {filled(words.contact.write, { name })}
     </ButtonLink>
   );
@@ -274,7 +307,8 @@ function Signed({
   const isOpen = isOpenToRead(view);
   const [file, ...others] = isOpen ? downloads(shown, words, content) : [];
   const at = view.participants?.find(({ isYou }) => isYou)?.at;
-  const page = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation')?.pageNumber;
+  const mark = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation');
+  const culture = view.language === undefined ? '' : `?culture=${words.language}`;
   const isPdf = isOpen && !hideDocument && shown.mimeType === 'application/pdf';
   const visit = visitIn(view, wishes);
   const following = visit.find(({ isDone }) => !isDone);
@@ -288,8 +322,15 @@ function Signed({
       <VisitList visit={visit} words={words} />
       <section class="card body mini" aria-label={shown.name}>
         {isPdf && (
-          <a id="signed-page" href="#document" data-page={page ?? -1}>
-            <span class="unseen">{page === undefined ? words.signing.document : words.signedPage}</span>
+          <a
+            id="signed-page"
+            href="#document"
+            data-page={mark?.pageNumber ?? -1}
+            data-place={
+              mark && [mark.topLeftX, mark.topLeftY, mark.width, mark.height].map(Math.round).join(' ')
+            }
+          >
+            <span class="unseen">{mark === undefined ? words.signing.document : words.signedPage}</span>
           </a>
         )}
         <div class="stack">
@@ -326,20 +367,26 @@ function Signed({
             {text}
           </a>
         ))}
-        {isSigned(shown) && !embedded && <a href={`/check/${encodeURIComponent(key)}`}>{words.checkThis}</a>}
+        {isSigned(shown) && !embedded && (
+          <a href={`/check/${encodeURIComponent(key)}${culture}`}>{words.checkThis}</a>
+        )}
       </p>
     </>
   );
 }
 
 /** A moment in UTC; the script of the page shows it in the reader's zone. */
-function Moment({ at, language }: { at: number; language: string }) {
+function Moment({ at, language, short = false }: { at: number; language: string; short?: boolean }) {
   const format = new Intl.DateTimeFormat(language, {
-    dateStyle: 'long',
+    dateStyle: short ? 'medium' : 'long',
     timeStyle: 'short',
     timeZone: 'UTC',
   });
-  return <time dateTime={new Date(at).toISOString()}>{format.format(at)} (UTC)</time>;
+  return (
+    <time dateTime={new Date(at).toISOString()} data-short={short ? '' : undefined}>
+      {format.format(at)} (UTC)
+    </time>
+  );
 }
 
 function People({ view, words }: { view: SigningPageView; words: PageTexts }) {

@@ -18,6 +18,9 @@ export const LANGUAGE_NAMES: readonly (readonly [Language, string])[] = [
   ['en', 'English'],
   ['pt', 'Português'],
   ['es', 'Español'],
+  ['de', 'Deutsch'],
+  ['fr', 'Français'],
+  ['it', 'Italiano'],
 ];
 
 export function pageTexts(language: Language): PageTexts {

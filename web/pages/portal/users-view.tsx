@@ -3,7 +3,7 @@
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { MemberView } from '../../../contracts/portal/users.ts';
-import { roleOf, USER_ROLES, type UserRole } from '../../../machines/portal/portal-user.ts';
+import { roleOf, USER_ROLES, type UserRole } from '../../../machines/portal/accounts/portal-user.ts';
 import { Button, Field, Select } from '../../components/controls.tsx';
 import { Avatar, Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { AccountForm, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';

@@ -21,19 +21,13 @@ import { HastyClock } from '../../../project/hasty-clock.ts';
 import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { withTools } from '../../../verifiers/tool.ts';
-import { type Radosgw, startRadosgw } from '../../shared/objects/radosgw.ts';
+import { type Radosgw, sharedRadosgw } from '../../shared/objects/radosgw.ts';
 import { type BatchFixture, batchFixture } from '../batch-harness.ts';
 
 const test = withTools(anyTest as TestFn<{ server: Radosgw }>, 'radosgw', 'postgres');
-const tasks: (() => unknown)[] = [];
 
 test.before(async (t) => {
-  const fixture = Object.create(t, { teardown: { value: (task: () => unknown) => void tasks.push(task) } });
-  t.context.server = await startRadosgw(fixture as ExecutionContext);
-});
-
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
+  t.context.server = await sharedRadosgw();
 });
 
 type Bucket = Awaited<ReturnType<typeof bucketOn>>;

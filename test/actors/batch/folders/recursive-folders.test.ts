@@ -79,3 +79,15 @@ test('a rescan takes files from directories below a recursive folder, except exc
   const again = await it.batch.folders.rescan(undefined);
   t.like(again.folders[0], { enqueued: 0, alreadyActive: 3 });
 });
+
+test('a rescan counts files and directories whose names are not UTF-8 as errors', async (t) => {
+  const it = await batchFixture(t, { recursive: true, start: false });
+  const { input } = it.layout;
+  const badly = (name: string) => Buffer.concat([Buffer.from(`${input}/${name}`), Buffer.from([0xe7])]);
+  await mkdir(badly('folder'));
+  await writeFile(Buffer.concat([badly('folder'), Buffer.from('/x.txt')]), 'x');
+  await writeFile(badly('file'), 'x');
+  await writeFile(join(input, 'good.txt'), 'x');
+  const { folders } = await it.batch.folders.rescan(undefined);
+  t.like(folders[0], { enqueued: 1, ignored: 0, errors: 2 });
+});

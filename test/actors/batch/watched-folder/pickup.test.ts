@@ -394,6 +394,9 @@ test('a name that is not UTF-8 is skipped with one warning, and the others are o
     warnings.map((line) => line.properties['nameBytes']),
     ['fffe2e706466'],
   );
+  t.regex(h.watched.state().error ?? '', /not UTF-8 .*: %FF%FE\.pdf$/);
+  rmSync(bad);
+  await h.until(() => h.watched.state().error === null);
   t.deepEqual([...new Set(h.namesOffered())], ['good-2.pdf', 'good.pdf']);
 });
 

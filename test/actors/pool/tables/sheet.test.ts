@@ -1,7 +1,7 @@
 /** Sheets are read by their standard; what is not certain is refused by the name of its cell. */
 import test from 'ava';
 import { readSheet } from '../../../../actors/pool/tables/index.ts';
-import { tableOf } from '../../../../actors/shared/generation-data.ts';
+import { tableOf } from '../../../../actors/shared/generation/data-table.ts';
 import { archive, type BookOptions, bookParts, MAIN, OFFICE, spreadsheet, textCells } from './spreadsheet.ts';
 
 const lines = (file: Buffer) => readSheet(file, 'refuse').lines;

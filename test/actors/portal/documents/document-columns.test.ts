@@ -5,9 +5,9 @@ import test from 'ava';
 import { DocumentColumns } from '../../../../actors/portal/document-records/document-columns.ts';
 import {
   allPredicatesOf,
+  createdBounds,
   type DocumentQuery,
   exactParticipant,
-  orderBounds,
 } from '../../../../actors/portal/document-records/document-filter.ts';
 import {
   DOCUMENT,
@@ -162,7 +162,7 @@ async function scan(store: MemoryStore, organization: OrganizationId, query: Doc
   const { participantQ: _, ...others } = query;
   const tests = allPredicatesOf(exact === undefined ? query : others);
   const by = query.participantQueryType === 'Email' ? ('Email' as const) : ('Identifier' as const);
-  const { from = 0, below: end = Infinity } = orderBounds(query);
+  const { from = 0, below: end = Infinity } = createdBounds(query);
   const found = rows.filter(({ key, value }) => {
     const facts = documentRowOf(value);
     const order = key.at(-1) as number;
@@ -190,7 +190,13 @@ test('tables find what reading every row finds, with exact totals, while documen
     const organization = oneOf([OURS, THEIRS]);
     const query = someQuery();
     const offset = query.offset * query.limit;
-    const page = await columns.page(organization, query, { offset, limit: query.limit, total: undefined });
+    const page = await columns.page(organization, query, {
+      ...createdBounds(query),
+      newestFirst: query.newestFirst,
+      offset,
+      limit: query.limit,
+      total: undefined,
+    });
     const all = await scan(store, organization, query);
     if (page === undefined) continue;
     answered += 1;
@@ -270,7 +276,7 @@ test('a long list is paged by number and by position without reading rows, while
 test('a table after a restart finds the same, and none knows documents of another organization', async (t) => {
   const { store, columns, write } = await storeOf(1_600);
   const query = { q: 'lease', queryType: 'Any', limit: 100, offset: 2, newestFirst: true } as const;
-  const page = { offset: 200, limit: 100, total: undefined };
+  const page = { newestFirst: true, offset: 200, limit: 100, total: undefined };
   await columns.page(OURS, query, page);
   for (let order = 1; order < 400; order += 1) if (order % 5 !== 0) await write(someDocument(order, OURS));
   const again = new DocumentColumns(store, await store.counters('documents/'));
@@ -288,7 +294,7 @@ test('a table after a restart finds the same, and none knows documents of anothe
 test('tables of many documents can be built before a list needs them, and none after the end', async (t) => {
   const { store } = await storeOf(300);
   const columns = new DocumentColumns(store, await store.counters('documents/'));
-  const page = { offset: 0, limit: 5, total: undefined };
+  const page = { newestFirst: true, offset: 0, limit: 5, total: undefined };
   const query = { q: 'lease', limit: 5, offset: 0, newestFirst: true } as const;
   await columns.prepare(columns.count(THEIRS) + 1);
   const ours = (await scan(store, OURS, query)).length;
@@ -305,7 +311,7 @@ test('tables of many documents can be built before a list needs them, and none a
 
 test('the build of a table stops at the end, and after missed steps', async (t) => {
   const { store } = await storeOf(2_400);
-  const page = { offset: 0, limit: 5, total: undefined };
+  const page = { newestFirst: true, offset: 0, limit: 5, total: undefined };
   const query = { q: 'lease', limit: 5, offset: 0, newestFirst: true } as const;
   const counters = await store.counters('documents/');
   const end = async (how: (columns: DocumentColumns) => void) => {

@@ -18,11 +18,11 @@ import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
 import type { CreateDocuments, SigningAccess, Tenant } from '../../../../actors/portal/api.ts';
 import type { DocumentService } from '../../../../actors/portal/documents/documents.ts';
-import type { OutgoingMail } from '../../../../actors/portal/mail/mail-port.ts';
+import type { OutgoingMail } from '../../../../actors/portal/mails/mail-port.ts';
 import { type Portal, planPortal } from '../../../../actors/portal/portal.ts';
 import type { PortalOptions } from '../../../../actors/portal/portal-options.ts';
-import type { Profile, SigningChoices } from '../../../../actors/shared/profiles.ts';
-import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
+import type { Profile, SigningChoices } from '../../../../actors/shared/signing/profiles.ts';
+import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/signing/trust-options.ts';
 import type { NewFile, NewFlowAction } from '../../../../contracts/portal/flow.ts';
 import type { ElectronicSigning } from '../../../../contracts/portal/signing/signing.ts';
 import type { DocumentId, ProfileName } from '../../../../machines/ids.ts';
@@ -119,6 +119,7 @@ export async function portalFixture(
   };
   const pool = new SigningPool({
     threads: 1,
+    eagerThreads: 0,
     clock: systemClock,
     log,
     ...poolOptions(
@@ -143,7 +144,7 @@ export async function portalFixture(
       tenants: {
         organizations: [],
         applications: [
-          { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'kept' },
+          { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'stored' },
         ],
       },
       mailer: {

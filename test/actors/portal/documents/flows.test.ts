@@ -1,6 +1,6 @@
 import { Fatal } from '@sealwright/runtime';
 import test from 'ava';
-import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../../machines/portal/documents/document-context.ts';
 import { reached } from '../../../project/waiting.ts';
 import { movableClock } from '../uploads/upload-harness.ts';
 import {

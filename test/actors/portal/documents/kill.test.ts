@@ -16,12 +16,12 @@ const PROMISED = 'a document whose signature is promised';
 for (const [point, pass, more, what] of casesOf(
   [
     ['portal.sign.accepted', 1, {}, 'a document'],
+    ['portal.seal.signed', 1, {}, 'a document'],
     ['portal.conclusion.checked', 1, {}, 'a document'],
     ['portal.signature.kept=throw:1,effect.done.before-outcome/applySignature', 1, {}, PROMISED],
     ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
   ],
   [
-    ['portal.seal.signed', 1, {}, 'a document'],
     ['portal.signature.kept', 2, {}, 'a document'],
     ['portal.signature.kept=throw:1,portal.sign.accepted', 1, {}, PROMISED],
     ['portal.seal.signed/rebuilt', 1, MARKED, 'a file that is built again'],

@@ -127,7 +127,7 @@ test('a document shows the registration number of its organization from the sett
     tenants: {
       organizations: [{ name: 'Org', identifier: '12.345' }],
       applications: [
-        { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'kept' },
+        { organization: 'Org', application: 'App', role: 'Normal', secret: 's'.repeat(64), from: 'stored' },
       ],
     },
   });

@@ -12,7 +12,7 @@ interface Stored {
 }
 
 /** Tables that are kept, also of few documents. */
-export async function keptColumns(
+export async function columnsWithSnapshots(
   store: ActorStore,
   root: string,
   uuid: () => string = randomUUID,

@@ -4,7 +4,7 @@ import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
 import { FOLDER, Folders } from '../../../../actors/portal/folders/folders.ts';
-import { StepWaits } from '../../../../actors/shared/step-waits.ts';
+import { StepWaits } from '../../../../actors/shared/coordination/step-waits.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';

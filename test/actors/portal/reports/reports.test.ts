@@ -8,7 +8,7 @@ import { setup } from 'xstate';
 import { type CreatedDocumentRow, dayOf } from '../../../../actors/portal/document-records/document-index.ts';
 import { ReportWriter } from '../../../../actors/portal/reports/report-writer.ts';
 import { makeReportHandler, REPORT, Reports } from '../../../../actors/portal/reports/reports.ts';
-import { StepWaits } from '../../../../actors/shared/step-waits.ts';
+import { StepWaits } from '../../../../actors/shared/coordination/step-waits.ts';
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
 import { handlersByName } from '../../../runtime/any-effect.ts';
 import { folderFor } from '../../../runtime/folder.ts';

@@ -2,9 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { DOCUMENT } from '../../../../actors/portal/document-records/document-index.ts';
-import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
+import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/signing/trust-options.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
-import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
+import type { DocumentContext } from '../../../../machines/portal/documents/document-context.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { issueCertificate } from '../../../pki/issuing.ts';
 import { keyOf, pki, type TestSigner, testSigner } from '../../../pki/pki.ts';

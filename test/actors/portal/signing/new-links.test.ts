@@ -1,9 +1,9 @@
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { documentKeyName } from '../../../../actors/portal/document-records/document-index.ts';
-import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import { SigningLinks } from '../../../../actors/portal/mails/signing-links.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
-import { portalKeys } from '../../../../actors/shared/secret-box.ts';
+import { portalKeys } from '../../../../actors/shared/secrets/secret-box.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import { reached } from '../../../project/waiting.ts';
 import { ORIGIN, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
@@ -182,7 +182,7 @@ test.serial(
   async (t) => {
     let later = 0;
     const clock = Object.assign(Object.create(systemClock), { now: () => Date.now() + later });
-    const application = { role: 'Normal', secret: 's'.repeat(64), from: 'kept' } as const;
+    const application = { role: 'Normal', secret: 's'.repeat(64), from: 'stored' } as const;
     const fixture = await portalFixture(t, {
       clock,
       tenants: {

@@ -335,7 +335,7 @@ toolTest.serial(
     const fixture = await portalFixture(t, {
       tenants: {
         organizations: [{ name: 'Org', language: 'pt' }],
-        applications: [{ ...application, from: 'kept' }],
+        applications: [{ ...application, from: 'stored' }],
       },
     });
     const id = await fixture.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);

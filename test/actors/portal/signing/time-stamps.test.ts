@@ -1,6 +1,6 @@
 import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
-import { NO_TRUST } from '../../../../actors/shared/trust.ts';
+import { NO_TRUST } from '../../../../actors/shared/signing/trust-options.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { pki } from '../../../pki/pki.ts';
 import { runTool } from '../../../verifiers/index.ts';

@@ -24,7 +24,7 @@ import {
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
-import type { Profile } from '../../../../actors/shared/profiles.ts';
+import type { Profile } from '../../../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';

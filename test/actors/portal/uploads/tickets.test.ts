@@ -1,7 +1,7 @@
 import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import { TICKET_LIFETIME, type TicketKind, Tickets } from '../../../../actors/portal/shared/tickets.ts';
-import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
+import { portalKeys, SecretBox } from '../../../../actors/shared/secrets/secret-box.ts';
 
 const NOW = Date.UTC(2026, 4, 17, 12, 0, 0);
 const ID = '2f1c0d7e-6f1a-4b9b-8a0e-3d5f6a7b8c9d';

@@ -17,19 +17,19 @@ import {
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import type { ExecutionContext } from 'ava';
+import { Administration } from '../../../../actors/portal/accounts/administration.ts';
+import { ORGANIZATION } from '../../../../actors/portal/accounts/organizations.ts';
+import { TenantDirectory } from '../../../../actors/portal/accounts/tenants.ts';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
-import { Administration } from '../../../../actors/portal/tenants/administration.ts';
-import { ORGANIZATION } from '../../../../actors/portal/tenants/organizations.ts';
-import { TenantDirectory } from '../../../../actors/portal/tenants/tenants.ts';
 import { Blobs } from '../../../../actors/portal/uploads/blobs.ts';
 import { SEGMENTED_UPLOAD, SegmentedUploads } from '../../../../actors/portal/uploads/segmented-uploads.ts';
 import { SegmentFolder, SegmentObjects } from '../../../../actors/portal/uploads/segments.ts';
 import { UPLOAD, Uploads } from '../../../../actors/portal/uploads/uploads.ts';
-import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
+import { DiskSync } from '../../../../actors/shared/files/disk-sync.ts';
+import { RowLists } from '../../../../actors/shared/lists/row-lists.ts';
 import type { ObjectStore } from '../../../../actors/shared/objects/object-store.ts';
-import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
-import { RowLists } from '../../../../actors/shared/tables/row-lists.ts';
+import { portalKeys, SecretBox } from '../../../../actors/shared/secrets/secret-box.ts';
 import { reached } from '../../../project/waiting.ts';
 
 export interface MovableClock extends Clock {

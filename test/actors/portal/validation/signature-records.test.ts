@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
 import { certificateRecord } from '#crypto/validation/chain.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { describedFile } from '../../../../actors/shared/signature-records.ts';
+import { describedFile } from '../../../../actors/shared/signing/signature-records.ts';
 import { honestFillings } from '../../../crypto/pades/field-overlays.ts';
 import { reportOn as reportOnPdf } from '../../../crypto/pades/validation/attack-files.ts';
 import { DS, forge, reportOn as reportOnXml } from '../../../crypto/xades/forging.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { signatureHeaders } from '../../../../actors/shared/webhooks/webhook-attempt.ts';
+import { signatureHeaders } from '../../../../actors/shared/webhooks/webhook-signature.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 
 const DOCUMENT = fileURLToPath(new URL('../../../../../docs/webhooks.md', import.meta.url));

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
 import { payloadOf } from '../../../../actors/portal/webhooks/webhook-payloads.ts';
-import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-attempt.ts';
-import type { WebhookInput } from '../../../../contracts/portal/webhooks.ts';
+import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-signature.ts';
+import type { WebhookInput } from '../../../../contracts/portal/webhooks/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { ACTION_1, DOCUMENT_1, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';

@@ -11,20 +11,20 @@ import {
 } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
+import { ORGANIZATION } from '../../../../actors/portal/accounts/organizations.ts';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { FOLDER } from '../../../../actors/portal/folders/folders.ts';
-import { MAIL } from '../../../../actors/portal/mail/mails.ts';
+import { MAIL } from '../../../../actors/portal/mails/mails.ts';
 import { createOutgoing, type Outgoing } from '../../../../actors/portal/outgoing.ts';
 import { withRelatedActors } from '../../../../actors/portal/related-actors.ts';
-import { ORGANIZATION } from '../../../../actors/portal/tenants/organizations.ts';
 import { WEBHOOK_DELIVERY_QUEUE } from '../../../../actors/portal/webhooks/deliveries.ts';
 import { WEBHOOK_SET } from '../../../../actors/portal/webhooks/webhooks.ts';
-import { SecretBox } from '../../../../actors/shared/secret-box.ts';
+import { SecretBox } from '../../../../actors/shared/secrets/secret-box.ts';
 import {
   createHttpWebhookCaller,
   type HttpWebhookOptions,
 } from '../../../../actors/shared/webhooks/http-webhook.ts';
-import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
+import { NO_SETTINGS } from '../../../../machines/portal/accounts/organization.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { reached } from '../../../project/waiting.ts';
 import { handlersByName } from '../../../runtime/any-effect.ts';

@@ -4,16 +4,16 @@ import { startServer } from '../../../postgres/cluster.ts';
 import { roundsOf } from '../../../project/rounds.ts';
 import { withTools } from '../../../verifiers/tool.ts';
 import { runNodes } from './object-nodes.ts';
-import { startRadosgw } from './radosgw.ts';
+import { sharedRadosgw } from './radosgw.ts';
 
 const test = withTools(ava, 'radosgw', 'postgres');
 
-const REQUESTS = roundsOf(45, 45, 90);
-const KILLS = roundsOf(2, 2, 3);
+const REQUESTS = roundsOf(45, 90);
+const KILLS = roundsOf(2, 3);
 
 test('nodes that are killed and lose their disks lose no acknowledged upload and double none', async (t) => {
   t.timeout(280_000);
-  const server = await startRadosgw(t);
+  const server = await sharedRadosgw();
   const cluster = server && (await startServer());
   t.teardown(() => cluster.remove());
   const bucket = await server.bucket();

@@ -36,7 +36,15 @@ async function freePorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
-export async function startRadosgw(t: ExecutionContext): Promise<Radosgw> {
+let shared: Promise<Radosgw> | undefined;
+
+/** The server of this test process, for tests that take a bucket of their own and let it run: its start costs ten seconds. */
+export function sharedRadosgw(): Promise<Radosgw> {
+  shared ??= startRadosgw({ teardown() {} });
+  return shared;
+}
+
+export async function startRadosgw(t: Pick<ExecutionContext, 'teardown'>): Promise<Radosgw> {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-s3-'));
   const [port = 0, first = 0, second = 0] = await freePorts(3);
   for (const name of ['mon', 'osd', 'rgw']) mkdirSync(join(folder, name));
@@ -78,6 +86,7 @@ rgw data = ${folder}/rgw
   const children: ChildProcess[] = [];
   const daemon = (program: string, args: readonly string[]) => {
     const child = spawn(program, [...conf, ...args, '-f'], { stdio: 'ignore' });
+    child.unref();
     children.push(child);
     return child;
   };

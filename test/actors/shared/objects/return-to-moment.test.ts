@@ -17,7 +17,7 @@ import { reached } from '../../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { withTools } from '../../../verifiers/tool.ts';
 import { Client, SAMPLE } from '../../portal/service.ts';
-import { startRadosgw } from './radosgw.ts';
+import { sharedRadosgw } from './radosgw.ts';
 
 const test = withTools(ava, 'radosgw', 'postgres');
 
@@ -43,7 +43,7 @@ interface Detail {
 test('database and bucket return to a moment, and the work of that moment goes on', async (t) => {
   t.timeout(400_000);
   const steps = documented();
-  const server = await startRadosgw(t);
+  const server = await sharedRadosgw();
   const place = await temporaryRoot(t);
   chmodSync(place, 0o755);
   const [archive, backup, root] = ['archive', 'backup', 'data'].map((name) => join(place, name));

@@ -17,18 +17,12 @@ import { Service, temporaryRoot } from '../../../service/service.ts';
 import { withTools } from '../../../verifiers/tool.ts';
 import { Client, SAMPLE, until } from '../../portal/service.ts';
 import { assertObjectContract, contentOf, fileOf } from './object-contract.ts';
-import { type Radosgw, startRadosgw } from './radosgw.ts';
+import { type Radosgw, sharedRadosgw } from './radosgw.ts';
 
 const test = withTools(anyTest as TestFn<{ server: Radosgw }>, 'radosgw', 'postgres');
-const tasks: (() => unknown)[] = [];
 
 test.before(async (t) => {
-  const fixture = Object.create(t, { teardown: { value: (task: () => unknown) => void tasks.push(task) } });
-  t.context.server = await startRadosgw(fixture as ExecutionContext);
-});
-
-test.after.always(async () => {
-  for (const task of tasks.reverse()) await task();
+  t.context.server = await sharedRadosgw();
 });
 
 /** One test after the other: some of them stop the server. */
@@ -588,12 +582,16 @@ onServer('two nodes on a database and a bucket share no folder, and lose nothing
   };
   t.is((await ready()).status, 200);
   server.osd.kill('SIGSTOP');
-  const down = await until(async () => {
-    const { status, text } = await ready();
-    return status === 503 ? text : undefined;
-  });
-  t.regex(down, /"objects"/);
-  server.osd.kill('SIGCONT');
+  try {
+    const down = await until(async () => {
+      const { status, text } = await ready();
+      return status === 503 ? text : undefined;
+    });
+    t.regex(down, /"objects"/);
+  } finally {
+    // Other tests use the server, too.
+    server.osd.kill('SIGCONT');
+  }
   await until(async () => ((await ready()).status === 200 ? true : undefined));
 
   const words = Object.entries(common).map(([key, value]) => `--${key}=${value}`);

@@ -2,8 +2,10 @@ import ava from 'ava';
 import { openSource } from '#crypto/core/files.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { mutool, pdfsig, qpdf, withTools } from '../../../verifiers/index.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../../pdf/corpus.ts';
+import { representative } from '../corpus/corpus-verdicts.ts';
 import { judge, put, sign } from '../validation/verdicts.ts';
 import { FOUR_COLOURS, signVisibly } from './appearance-pictures.ts';
 
@@ -17,8 +19,13 @@ const APPEARANCE = {
 };
 
 test('every kind of PDF takes two visible signatures', async (t) => {
-  const recipes = [...STRUCTURES, ...CONTENTS, ...ENCRYPTED].filter(({ tools }) => tools === undefined);
-  t.true(recipes.length > 20);
+  const all = representative([...STRUCTURES, ...CONTENTS, ...ENCRYPTED]);
+  // Each takes two signatures without a look in `../corpus/`: of neighbours in the list, which are alike, one is enough here.
+  const recipes = casesOf(
+    all.filter((_, at) => at % 3 === 0),
+    all.filter((_, at) => at % 3 !== 0),
+  );
+  t.true(recipes.length > 15);
   for (const recipe of recipes) {
     const file = await cook(recipe);
     if (file.bytes.length > 1 << 20) continue;

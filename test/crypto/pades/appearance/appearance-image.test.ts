@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
+import { casesOf, roundsOf } from '../../../project/rounds.ts';
 import { withTools } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { inspect } from '../inspect.ts';
@@ -54,8 +55,13 @@ async function assertPixels(
       }
     }
   }
+  // Of the images of a test, which are alike but for their depth, other programs judge the first.
+  if (judged.has(t)) return;
+  judged.add(t);
   await accepted(t, signed);
 }
+
+const judged = new WeakSet<ExecutionContext>();
 
 const top = (bits: number): number => 2 ** bits - 1;
 /** Some value of so many bits for each pixel, different from all its neighbours'. */
@@ -71,16 +77,19 @@ const square = { width: SIDE, height: SIDE };
 
 for (const interlaced of [false, true]) {
   const kind = interlaced ? 'an interlaced PNG' : 'a PNG';
+  /** Interlaced, the check tries the least depth and the greatest: the samples are then read as without. */
+  const depths = (...all: readonly number[]) =>
+    interlaced ? casesOf([all.at(0) ?? 0, all.at(-1) ?? 0], all.slice(1, -1)) : all;
 
   toolTest(`${kind} in grey is rendered at every depth`, async (t) => {
-    for (const bits of [1, 2, 4, 8, 16]) {
+    for (const bits of depths(1, 2, 4, 8, 16)) {
       const image = png({ ...square, type: 0, bits, interlaced, pixel: (x, y) => [value(x, y, bits)] });
       await assertPixels(t, image, (x, y) => grey(level(value(x, y, bits), bits)));
     }
   });
 
   toolTest(`${kind} in colour is rendered at every depth`, async (t) => {
-    for (const bits of [8, 16]) {
+    for (const bits of depths(8, 16)) {
       const samples = (x: number, y: number) =>
         [value(x, y, bits), value(y, x, bits), value(x + 3, y, bits)] as const;
       const image = png({ ...square, type: 2, bits, interlaced, pixel: samples });
@@ -92,7 +101,7 @@ for (const interlaced of [false, true]) {
   });
 
   toolTest(`${kind} with a palette is rendered at every depth, transparent entries included`, async (t) => {
-    for (const bits of [1, 2, 4, 8]) {
+    for (const bits of depths(1, 2, 4, 8)) {
       const palette = Array.from(
         { length: top(bits) + 1 },
         (_, index): Colour => [level(index, bits), (index * 77) % 256, 255 - level(index, bits)],
@@ -110,7 +119,7 @@ for (const interlaced of [false, true]) {
   });
 
   toolTest(`${kind} with alpha shows the page through it`, async (t) => {
-    for (const bits of [8, 16]) {
+    for (const bits of depths(8, 16)) {
       const alpha = (x: number, y: number): number => value(x + y, y, bits);
       const image = (type: 4 | 6, pixel: PngShape['pixel']) =>
         png({ ...square, type, bits, interlaced, pixel });
@@ -167,6 +176,7 @@ toolTest('a repeated image has the same samples each time', async (t) => {
     const reference = file.dict(file.dict(form['/Resources'])['/XObject'])['/Im'];
     return file.stream(reference).toString('hex');
   };
+  // More than the cache of images holds.
   const shades = Array.from({ length: 12 }, (_, shade) => shade * 20);
   const images = shades.map((shade) => png({ width: 2, height: 1, type: 0, bits: 8, pixel: () => [shade] }));
   for (const image of [...images, ...images]) {
@@ -266,7 +276,7 @@ test('images that unpack to excessive sizes are refused before they are decoded'
 
 test('damaged, truncated and unknown images are refused', (t) => {
   for (const image of [FOUR_COLOURS, ...Object.values(JPEGS)]) {
-    for (let length = 0; length < image.length; length++) {
+    for (let length = 0; length < image.length; length += roundsOf(7, 1)) {
       const text = refusalOf(paper(), { page: 1, rectangle: RECTANGLE, image: image.subarray(0, length) });
       if (!text.startsWith('request.invalid: The image')) t.fail(`${length} bytes: ${text}`);
     }

@@ -283,6 +283,39 @@ toolTest(
   },
 );
 
+toolTest('a value that a field has already is shown, whatever its look showed', async (t) => {
+  const stale = '/AP << /N 80 0 R >>';
+  const state = '/AP << /N << /Yes 81 0 R /Off 82 0 R >> >>';
+  const fields = [
+    `/FT /Tx /T (stale) /V (Agreed) /Rect [100 340 200 360] ${stale}`,
+    '/FT /Tx /T (bare) /V (Present) /Rect [100 300 200 320]',
+    `/FT /Btn /T (box) /V /Yes /AS /Off /Rect [100 260 120 280] ${state}`,
+    `/FT /Btn /T (bare box) /V /Yes /Rect [100 220 120 240] ${state}`,
+  ];
+  const values = [
+    value('stale', 'Agreed'),
+    value('bare', 'Present'),
+    value('box', 'true'),
+    value('bare box', 'true'),
+  ];
+  const parts: readonly (readonly [number, string])[] = [
+    [80, STALE],
+    [81, SQUARE],
+    [82, NOTHING],
+  ];
+  for (const entries of ['', '/NeedAppearances true']) {
+    const path = filled(form(fields, entries, parts), values);
+    const shown = (await words(path)).map(({ text }) => text);
+    t.true(shown.includes('Agreed') && shown.includes('Present'), shown.join());
+    t.false(shown.includes('Stale'));
+    for (const viewer of VIEWERS) {
+      const page = await picture(viewer, path);
+      t.true(has(page, [104, 264, 116, 276], [0, 0, 0]), viewer);
+      t.true(has(page, [104, 224, 116, 236], [0, 0, 0]), viewer);
+    }
+  }
+});
+
 toolTest('a cell holds a letter with its marks, and a list marks all options of its value', async (t) => {
   const path = filled(
     form(

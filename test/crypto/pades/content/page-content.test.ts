@@ -140,6 +140,14 @@ toolTest(
   },
 );
 
+test('a value that a signed document has already keeps its look, also one too small to be read', async (t) => {
+  const content = { stamps: [], fields: [field('notes', 40, 'word '.repeat(60).trim())] };
+  const first = await series(put(page()), [content]);
+  const signatures = await verdict(await series(first, [undefined, content]));
+  t.is(signatures.length, 3);
+  for (const { results } of signatures) t.true(results.isValid, JSON.stringify(results, null, 1));
+});
+
 test('a signed document gets no new form field', async (t) => {
   const first = await series(put(page()), [undefined, undefined]);
   const content = { stamps: [], fields: [field('city', 40, 'x')] };

@@ -5,7 +5,7 @@ import { cook } from '../../pdf/corpus.ts';
 import { ARCHIVE_PARTS, ARCHIVES } from '../../pdf/corpus-documents.ts';
 import { inspect, type QpdfDocument } from '../inspect.ts';
 import { put, sign } from '../validation/verdicts.ts';
-import { promiseForEach } from './corpus-verdicts.ts';
+import { promiseForEach, representative } from './corpus-verdicts.ts';
 
 promiseForEach(ARCHIVES);
 
@@ -63,7 +63,9 @@ function assertStillArchive(
   t.is((second ?? 0) + (rest ?? 0), bytes.length);
 }
 
-for (const { part, recipe } of ARCHIVE_PARTS) {
+const TRIED = representative(ARCHIVES);
+
+for (const { part, recipe } of ARCHIVE_PARTS.filter((one) => TRIED.includes(one.recipe))) {
   withTools(
     test,
     'qpdf',

@@ -5,7 +5,7 @@
  */
 import test from 'ava';
 import { type1Program } from '#crypto/pades/painting/type1-program.js';
-import { TextFont } from '#crypto/pdf/fonts/shown-text.js';
+import { TextFont } from '#crypto/pdf/fonts/shaped-text.js';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import { CONTENT, contract, FREE, PAGE, reportOn, signed, TEXT_FIELD } from './attack-files.ts';
 

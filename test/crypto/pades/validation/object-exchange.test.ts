@@ -116,7 +116,7 @@ function verdict(pdf: Buffer): 'refused' | 'looks the same' | 'comments' {
 }
 
 /** All pairs of objects are minutes of work; a run in a hurry takes some of them. */
-const EVERY = roundsOf(6, 2, 1);
+const EVERY = roundsOf(4, 1);
 
 async function exchanged(t: ExecutionContext, seed: number, pades: PadesFormat): Promise<void> {
   const random = new Random(seed);

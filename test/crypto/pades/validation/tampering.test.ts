@@ -109,7 +109,7 @@ test('bytes in the gap of the signature are refused', (t) => {
   const text = pdf.toString('latin1');
   const end = text.indexOf('>/M(', text.indexOf('/Contents <'));
   const inFill = Buffer.from(pdf);
-  inFill.write('41', end - 2, 'latin1');
+  inFill.write(text.startsWith('41', end - 2) ? '42' : '41', end - 2, 'latin1');
   // RSA fills its space exactly, so these two bytes are the end of the signature value itself.
   t.not(failedChecks(inFill).length, 0);
   const cut = Buffer.from(pdf);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { composePdf } from '@sealwright/signatures';
 import test from 'ava';
-import { isShowable } from '#crypto/pdf/fonts/shown-text.js';
+import { isShowable } from '#crypto/pdf/fonts/shaped-text.js';
 import { runTool, withTools } from '../../../verifiers/index.ts';
 import { type Picture, picture } from '../../pades/appearance/appearance-pictures.ts';
 import { freshPath } from '../../pades/validation/verdicts.ts';

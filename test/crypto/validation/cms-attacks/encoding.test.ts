@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ID } from '#crypto/asn1/oids.js';
-import { childrenOf, encoded, readWhole } from '#crypto/asn1/read.js';
+import { childrenOf, contents, encoded, readWhole } from '#crypto/asn1/read.js';
 import { octetString, sequence, small, tlv } from '#crypto/asn1/write.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import { forge, forgeSigner } from '../forge.ts';
@@ -79,6 +79,30 @@ test('a signer is found by key identifier, and by the signed digest where no ide
   );
   const unnamed = judged(forged({ id: tlv(0x80), bound: null }));
   t.is(verdictOf(unnamed), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
+});
+
+test('a signer identifier names issuer and serial number by their values', (t) => {
+  const { issuer, serial } = readCertificate(parties().signer.certificate);
+  const otherString = Buffer.from(issuer);
+  const at = otherString.indexOf(0x0c);
+  otherString[at] = 0x13;
+  const octets = contents(readWhole(serial));
+  const padded = tlv(0x02, Buffer.alloc(1), octets);
+  for (const id of [sequence(otherString, serial), sequence(issuer, padded), sequence(otherString, padded)]) {
+    for (const bound of [undefined, null]) {
+      const record = judged(forged({ id, ...(bound === null && { bound }) }));
+      t.is(verdictOf(record), 'TOTAL-PASSED');
+      t.true(record.results.warnings.some(({ type }) => type === 'certificate.identifier'));
+    }
+  }
+  const otherName = Buffer.from(issuer);
+  otherName[otherName.length - 1] = (issuer.at(-1) ?? 0) ^ 1;
+  const otherSerial = Buffer.from(serial);
+  otherSerial[serial.length - 1] = (serial.at(-1) ?? 0) ^ 1;
+  for (const id of [sequence(otherName, serial), sequence(issuer, otherSerial)]) {
+    const record = judged(forged({ id, bound: null }));
+    t.is(verdictOf(record), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
+  }
 });
 
 test('a signer identifier with extra fields, or of another kind, is refused', (t) => {

@@ -4,7 +4,7 @@
  */
 
 import { Faults, systemClock, systemIds } from '@sealwright/runtime';
-import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
+import { Drafts } from '../../../../actors/portal/saved-requests/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { portalFixture, signer } from '../../../actors/portal/documents/flow-harness.ts';
 import { movableClock } from '../../../actors/portal/uploads/upload-harness.ts';

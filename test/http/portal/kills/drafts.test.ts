@@ -3,25 +3,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { until } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { clockedPortal } from '../requests/clocked-portal.ts';
 
 const WORKER = new URL('./drafts-worker.js', import.meta.url).pathname;
 
+const LATE = ['portal.create.all', 'effect.done.before-outcome/confirmDraft'] as const;
+const LATE_TOO = ['effect.leased.before-run/confirmDraft'] as const;
+
 for (const [what, when, faults] of [
-  ['at portal.create.all of a late call', 'late', 'portal.create.all=kill:1'],
-  [
-    'at effect.leased.before-run/confirmDraft of a late call',
-    'late',
-    'effect.leased.before-run/confirmDraft=kill:1',
-  ],
-  [
-    'at effect.done.before-outcome/confirmDraft of a late call',
-    'late',
-    'effect.done.before-outcome/confirmDraft=kill:1',
-  ],
-  ['before the cancellation of a removed draft', 'removed', ''],
-] as const)
+  ...casesOf(LATE, LATE_TOO).map(
+    (point) => [`at ${point} of a late call`, 'late', `${point}=kill:1`] as const,
+  ),
+  ['before the cancellation of a removed draft', 'removed', ''] as const,
+])
   test.serial(`a kill ${what} leaves no document of the draft pending`, async (t) => {
     const root = folderFor(t);
     const worker = spawn(process.execPath, [WORKER, root, when], {

@@ -58,9 +58,9 @@ for (const [action, point, pass] of casesOf(
   [
     ['MoveContent', 'step.committed.before-reply/document', 5],
     ['DeleteContent', 'portal.folder.some', 1],
-    ['DeleteContent', 'effect.done.before-outcome/emptyFolder', 1],
   ],
   [
+    ['DeleteContent', 'effect.done.before-outcome/emptyFolder', 1],
     ['MoveContent', 'portal.folder.some', 1],
     ['DeleteContent', 'effect.leased.before-run/emptyFolder', 1],
     ['DeleteContent', 'step.committed.before-reply/document', 5],

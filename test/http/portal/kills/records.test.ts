@@ -47,15 +47,15 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** All kinds store their request in the same way: one of them at each point, the others where the answer is lost. */
+/** All kinds store their request in the same way: one of them at each point, one that is made of something else, and a release the others. */
 function pointsOf({ actor }: Kind): readonly (readonly [string, number])[] {
   const answer = ['portal.request.done=kill:1', 1] as const;
-  if (actor === undefined) return casesOf([], [answer]);
+  if (actor === undefined) return casesOf([answer], []);
   const steps = [
     [`step.computed.before-commit/${actor}=kill:1`, 0],
     [`step.committed.before-reply/${actor}=kill:1`, 1],
   ] as const;
-  return actor === 'draft' ? [...steps, answer] : casesOf([steps[1]], [steps[0], answer]);
+  return actor === 'draft' ? casesOf(steps, [answer]) : casesOf([], [...steps, answer]);
 }
 
 for (const kind of KINDS)

@@ -2,10 +2,10 @@
 import test from 'ava';
 import { ApiError, Client, items } from '../../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../../clients/typescript/portal.d.ts';
-import { SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { SAMPLE, sharedProgram } from '../../../actors/portal/service.ts';
 
 test('the typed client uploads, creates, lists by cursor, downloads, and rejects with code and status', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const client = new Client<PortalOperations>({ url: acme.url, key: acme.key });
   const form = new FormData();
   form.set('file', new Blob([Buffer.from(SAMPLE.content)], { type: 'application/pdf' }), 'contract.pdf');

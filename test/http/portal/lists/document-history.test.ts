@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import { type Client, until } from '../../../actors/portal/service.ts';
-import { ADMINISTRATOR, UserBrowser } from '../account/users.ts';
+import { ADMINISTRATOR, UserBrowser } from '../accounts/users.ts';
 import { clockedPortal, DAY } from '../requests/clocked-portal.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 

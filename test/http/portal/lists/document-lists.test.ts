@@ -1,6 +1,6 @@
 /** Lists of documents over HTTP: filters, pages by position, and the export. Source: docs/portal-values.md §12. */
 import test from 'ava';
-import { type Client, startProgram } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram } from '../../../actors/portal/service.ts';
 import { startPortal } from '../harness.ts';
 
 interface Page {
@@ -30,7 +30,7 @@ async function pagesOf(client: Client, query: string): Promise<readonly Page[]> 
 }
 
 test('pages by position are complete in both orders, with filters, and while documents are added and deleted', async (t) => {
-  const { acme, organization } = await startProgram(t);
+  const { acme, organization } = await sharedProgram(t);
   const other = await organization('Other');
   await other.create(FLOW, { externalId: 'case-1' });
   const made: string[] = [];
@@ -66,7 +66,7 @@ test('pages by position are complete in both orders, with filters, and while doc
 });
 
 test('documents are found by external id, creation and any of their texts, within one organization', async (t) => {
-  const { acme, organization } = await startProgram(t);
+  const { acme, organization } = await sharedProgram(t);
   const other = await organization('Other');
   await other.create(FLOW, { externalId: 'case-1' });
   const before = new Date().toISOString();
@@ -108,7 +108,7 @@ test('documents are found by external id, creation and any of their texts, withi
 });
 
 test('a cursor is refused with other filters or another order, and taken with another page size', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   for (const name of ['even', 'odd', 'even']) await acme.create(FLOW, { tags: [{ value: name }] });
   const { nextCursor } = await list(acme, 'Limit=1&Tags=even&Cursor=');
   const send = (query: string) => acme.fetch(`/api/documents?${query}&Cursor=${nextCursor}`);

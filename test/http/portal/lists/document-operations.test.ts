@@ -1,7 +1,7 @@
 /** Operations on documents, and the export of lists, over HTTP. Source: docs/decisions/0127-operations-on-documents.md. */
 import test from 'ava';
 import { csvCell } from '../../../../http/core/csv-reply.ts';
-import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { clockedPortal, DAY } from '../requests/clocked-portal.ts';
 
@@ -98,7 +98,7 @@ test('operations killed midway process every document once, and count exactly', 
 });
 
 test('an operation acts within its filter and organization, skips documents that refuse, and can be canceled', async (t) => {
-  const { acme, organization } = await startProgram(t);
+  const { acme, organization } = await sharedProgram(t);
   const other = await organization('Other');
   const [kept] = await makeMany(other, 1);
   const ids = await makeMany(acme, 70);
@@ -171,7 +171,7 @@ test('a repeated batch of reminders sends reminders for many actions of a docume
 });
 
 test('the export has every document of the filter and no formula', async (t) => {
-  const { acme, organization } = await startProgram(t);
+  const { acme, organization } = await sharedProgram(t);
   await makeMany(await organization('Other'), 1);
   await makeMany(acme, 220);
   const formula = await acme.create(FLOW, {
@@ -197,7 +197,7 @@ test('the export has every document of the filter and no formula', async (t) => 
 });
 
 test('aborted exports free their places', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   await makeMany(acme, 150);
   for (let count = 0; count < 5; count += 1) {
     const abort = new AbortController();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import JSZip from 'jszip';
 import { memberNames, safeFileName } from '../../../../actors/portal/documents/document-packages.ts';
-import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { SAMPLE, sharedProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { runTool, withTools } from '../../../verifiers/index.ts';
 
@@ -63,7 +63,7 @@ toolTest('a combined PDF has the pages of all documents, and only PDFs can be co
 });
 
 test('aborted downloads of several documents free their places', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const documents = [await acme.create(FLOW)];
   for (let count = 0; count < 5; count += 1) {
     const abort = new AbortController();

@@ -40,14 +40,14 @@ export async function clockedPortal(
     tenants: {
       organizations: [],
       applications: [
-        { organization: 'Org', application: 'App', role: 'Normal', secret: SECRET, from: 'kept' },
-        { organization: 'Other', application: 'Other', role: 'Normal', secret: SECRET, from: 'kept' },
+        { organization: 'Org', application: 'App', role: 'Normal', secret: SECRET, from: 'stored' },
+        { organization: 'Other', application: 'Other', role: 'Normal', secret: SECRET, from: 'stored' },
         {
           organization: 'Sys Admin',
           application: 'Admin',
           role: 'Administrator',
           secret: SECRET,
-          from: 'kept',
+          from: 'stored',
         },
       ],
     },

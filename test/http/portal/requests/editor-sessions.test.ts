@@ -3,7 +3,7 @@ import anyTest, { type TestFn } from 'ava';
 import { Client, type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { portalTable } from '../../descriptions.ts';
-import { register, SENDER, signedIn } from '../account/users.ts';
+import { register, SENDER, signedIn } from '../accounts/users.ts';
 import { clientOf, clockedPortal, DAY } from './clocked-portal.ts';
 
 const test = anyTest as TestFn<PortalProgram>;

@@ -31,7 +31,7 @@ const EXAMPLES: ReadonlyMap<string, object> = new Map(
   ),
 );
 
-interface Made {
+interface Identified {
   readonly id: string;
 }
 
@@ -83,7 +83,7 @@ async function document(client: Client, query = '', type = 'Signer'): Promise<Pr
     withIds(exampleOf(CREATE), { ...ids, Signer: type }),
   );
   const id = made?.documentId ?? '';
-  const { flowActions } = await client.get<{ flowActions: Made[] }>(`/api/documents/${id}`);
+  const { flowActions } = await client.get<{ flowActions: Identified[] }>(`/api/documents/${id}`);
   return {
     params: { id },
     ids: { ...ids, [EXAMPLE_IDS.document]: id, [EXAMPLE_IDS.flowAction]: flowActions[0]?.id ?? '' },
@@ -139,7 +139,7 @@ async function editor(client: Client, isOpen: boolean): Promise<Prepared> {
 /** Sends the example of the operation that makes what `{id}` names. */
 async function made(client: Client, path: string): Promise<Prepared> {
   const { ids = {} } = await files(client, 'Tenant.name,Tenant.email');
-  const { id } = await client.post<Made>(path, withIds(exampleOf(`POST ${path}`), ids));
+  const { id } = await client.post<Identified>(path, withIds(exampleOf(`POST ${path}`), ids));
   return { params: { id }, ids };
 }
 
@@ -187,7 +187,7 @@ async function prepare(
   if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$|from-document$/.test(path))
     return document(acme);
   if (operation === 'PUT /api/folders/{id}/grants') {
-    const { id: userId } = await acme.post<Made>(
+    const { id: userId } = await acme.post<Identified>(
       '/api/organizations/users',
       exampleOf('POST /api/organizations/users'),
     );
@@ -197,14 +197,14 @@ async function prepare(
   if (collection !== undefined) return made(acme, collection);
   if (path.includes('{applicationId}')) {
     const id = own.organizationId;
-    const application = await administrator.post<Made>(`/api/admin/organizations/${id}/applications`, {
+    const application = await administrator.post<Identified>(`/api/admin/organizations/${id}/applications`, {
       name: 'Reference 2',
     });
     return { params: { id, applicationId: application.id } };
   }
   if (path.includes('{webhookId}')) {
     const id = own.organizationId;
-    const hook = await own.post<Made>(
+    const hook = await own.post<Identified>(
       `/api/organizations/${id}/webhooks`,
       exampleOf('POST /api/organizations/{id}/webhooks'),
     );
@@ -224,14 +224,16 @@ function clientFor({ acme, administrator, monitor }: PortalProgram, own: Own, pa
 /** A person of the organization. */
 async function member(own: Own): Promise<Prepared> {
   const path = '/api/organizations/users';
-  const { id } = await own.post<Made>(path, exampleOf(`POST ${path}`));
+  const { id } = await own.post<Identified>(path, exampleOf(`POST ${path}`));
   return { params: { id: own.organizationId, userId: id } };
 }
 
 async function applicationKey(administrator: Client, { organizationId }: Own): Promise<Prepared> {
   const applications = `/api/admin/organizations/${organizationId}/applications`;
-  const application = await administrator.post<Made>(applications, { name: `Reference ${randomUUID()}` });
-  const key = await administrator.post<Made>(`${applications}/${application.id}/keys`, {});
+  const application = await administrator.post<Identified>(applications, {
+    name: `Reference ${randomUUID()}`,
+  });
+  const key = await administrator.post<Identified>(`${applications}/${application.id}/keys`, {});
   return { params: { id: organizationId, applicationId: application.id, keyId: key.id } };
 }
 

@@ -103,8 +103,8 @@ for (const faults of casesOf(
   );
 
 for (const point of casesOf(
-  ['portal.signature.kept', 'effect.done.before-outcome/forgetParticipantUploads'],
-  ['portal.sign.accepted', 'effect.leased.before-run/forgetParticipantUploads'],
+  ['effect.done.before-outcome/forgetParticipantUploads'],
+  ['portal.signature.kept', 'portal.sign.accepted', 'effect.leased.before-run/forgetParticipantUploads'],
 ))
   test.serial(
     `a kill at ${point} leaves each attachment once, and no upload that was not signed`,

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
-import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import { SigningLinks } from '../../../../actors/portal/mails/signing-links.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
-import { portalKeys } from '../../../../actors/shared/secret-box.ts';
+import { portalKeys } from '../../../../actors/shared/secrets/secret-box.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import { startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';

@@ -3,6 +3,7 @@ import test from 'ava';
 import exceljs from 'exceljs';
 import { spreadsheet, textCells } from '../../../actors/pool/tables/spreadsheet.ts';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { clockedPortal } from './clocked-portal.ts';
 import { at, pdf } from './tagged-files.ts';
@@ -259,12 +260,10 @@ test('a canceled generation keeps its documents, and makes no more', async (t) =
   t.is(items.filter((row) => row.status === 'Pending').length, 30 - initializedCount);
 });
 
-for (const faults of [
-  'portal.create.some=kill:6',
-  'portal.create.all=kill:6',
-  'effect.leased.before-run/generateDocuments=kill:1',
-  'effect.done.before-outcome/generateDocuments=kill:1',
-])
+for (const faults of casesOf(
+  ['portal.create.some=kill:6', 'effect.done.before-outcome/generateDocuments=kill:1'],
+  ['portal.create.all=kill:6', 'effect.leased.before-run/generateDocuments=kill:1'],
+))
   test.serial(`a kill by ${faults} neither loses a document of a table nor makes it twice`, async (t) => {
     const root = await temporaryRoot(t);
     const first = await startProgram(t, { root, faults });

@@ -1,17 +1,20 @@
 /** A new version of a template under an idempotency key, when the process is killed before its reply: a repetition adds none. */
 import test from 'ava';
 import { startProgram } from '../../../actors/portal/service.ts';
+import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 
 const TEMPLATES = '/api/templates';
 const TENANT = { title: 'Tenant', step: 1, allowElectronicSignature: true };
 
 // The template is created by the first step and replaced by the second.
-for (const [point, kept] of [
-  ['step.computed.before-commit/template=kill:2', ['Lease']],
-  ['step.committed.before-reply/template=kill:2', ['Lease 2', 'Lease']],
-  ['portal.request.done=kill:1', ['Lease 2', 'Lease']],
-] as const)
+for (const [point, kept] of casesOf(
+  [
+    ['step.computed.before-commit/template=kill:2', ['Lease']],
+    ['step.committed.before-reply/template=kill:2', ['Lease 2', 'Lease']],
+  ] as const,
+  [['portal.request.done=kill:1', ['Lease 2', 'Lease']]] as const,
+))
   test.serial(
     `a kill at ${point} leaves one new version of a template or none, and repeated calls one`,
     async (t) => {

@@ -1,10 +1,10 @@
 /** Codes of authenticator apps of participants. Source: docs/decisions/0291-authenticator-apps-of-participants.md. */
 import test, { type ExecutionContext } from 'ava';
 import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts';
-import { partsOf, startRelay } from '../../../actors/portal/mail/relay.ts';
+import { partsOf, startRelay } from '../../../actors/portal/mails/relay.ts';
 import { Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
-import { ADMINISTRATOR, register, SENDER, UserBrowser } from '../account/users.ts';
+import { ADMINISTRATOR, register, SENDER, UserBrowser } from '../accounts/users.ts';
 
 const QUIET = { disablePendingActionNotifications: true };
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

@@ -1,6 +1,6 @@
 /** Participants who sign with certificates at the same time. */
 import test from 'ava';
-import { startProgram } from '../../../actors/portal/service.ts';
+import { sharedProgram } from '../../../actors/portal/service.ts';
 import { type Started, selfSigned, signatureValue, startSignature } from './certificate-client.ts';
 
 interface Completed extends Partial<Started> {
@@ -11,7 +11,7 @@ const PEOPLE = ['ana', 'bo', 'cy'];
 const FLOW = PEOPLE.map((name) => ({ user: { name, email: `${name}@example.org` } }));
 
 test('three certificate signatures started at once are each completed with their own value', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const id = await acme.create(FLOW);
   const begun = [];
   for (const name of PEOPLE) {
@@ -49,7 +49,7 @@ test('three certificate signatures started at once are each completed with their
 });
 
 test('detached signatures need no second attempt', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const text = { name: 'notes.txt', content: Buffer.from('Hello'), type: 'text/plain' };
   const id = await acme.create(FLOW, {}, text);
   const begun = [];

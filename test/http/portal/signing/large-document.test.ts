@@ -1,7 +1,7 @@
 /** A document at the limits of a flow over HTTP: 30 who sign, 20 who approve, 200 fields, 300 pages. */
 import { writeFile } from 'node:fs/promises';
 import ava from 'ava';
-import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram, until } from '../../../actors/portal/service.ts';
 import { freshPath } from '../../../crypto/pades/validation/verdicts.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
@@ -49,7 +49,7 @@ async function act(
 
 test('a document of 50 participants, 200 fields and 300 pages concludes over HTTP with each signature accepted', async (t) => {
   t.timeout(540_000);
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const signers = Array.from({ length: SIGNERS }, (_, at) => ({
     type: 'Signer',
     user: user(`signer${at}`),

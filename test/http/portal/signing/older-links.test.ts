@@ -3,7 +3,7 @@
 import test from 'ava';
 import type { FileWarning } from '../../../../contracts/file-warnings.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
-import { startProgram } from '../../../actors/portal/service.ts';
+import { sharedProgram } from '../../../actors/portal/service.ts';
 import { contract, hiddenLook } from '../../../crypto/pades/validation/attack-files.ts';
 import { portalDocument } from '../../descriptions.ts';
 import { assertRefused } from '../../refused.ts';
@@ -11,7 +11,7 @@ import { ticketOf } from './certificate-client.ts';
 
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 test('an older link shows the new version, and signs it only for a caller who names it', async (t) => {
-  const { acme, url } = await startProgram(t);
+  const { acme, url } = await sharedProgram(t);
   const content = contract(hiddenLook);
   const id = await acme.create([ANA], {}, { name: 'a.pdf', content, type: 'application/pdf' });
   const warned = async () =>

@@ -1,7 +1,7 @@
 /** Files signed here are recognized when they are uploaded for validation. Source: docs/portal-values.md §17. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram, until } from '../../../actors/portal/service.ts';
 import {
   type SignerBody,
   selfSigned,
@@ -42,7 +42,7 @@ async function validate(
 }
 
 test('a certificate sent with the request is found for a signature that holds none', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const file = readFileSync('test/fixtures/verdicts/nocerts.p7m');
   const certificates = readFileSync('test/fixtures/verdicts/rsa.crt', 'utf8');
   const type = 'application/pkcs7-mime';
@@ -54,7 +54,7 @@ test('a certificate sent with the request is found for a signature that holds no
 });
 
 test('a file signed by the portal is answered with the record of its document, to its organization alone', async (t) => {
-  const { acme, url, organization } = await startProgram(t);
+  const { acme, url, organization } = await sharedProgram(t);
   const id = await acme.create([signer('Ana'), signer('Bob'), { user: signer('Cy').user }]);
   const content = async () =>
     Buffer.from(await (await acme.fetch(`/api/documents/${id}/content?type=Signatures`)).arrayBuffer());
@@ -90,7 +90,7 @@ test('a file signed by the portal is answered with the record of its document, t
 });
 
 test('a detached signature by the portal is answered with the record of its document', async (t) => {
-  const { acme, url } = await startProgram(t);
+  const { acme, url } = await sharedProgram(t);
   const text = { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' };
   const id = await acme.create([signer('Ana')], {}, text);
   const key = await sign(acme, url, id, 'ana@example.org');

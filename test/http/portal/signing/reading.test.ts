@@ -1,6 +1,6 @@
 /** Tests that the shown pages are evidence of the action, and may be required. Source: docs/decisions/0320-signed-as-read.md. */
 import test from 'ava';
-import { type Client, startProgram } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram } from '../../../actors/portal/service.ts';
 import { assertRefused } from '../../refused.ts';
 import { selfSigned, signatureValue, startSignature, ticketOf } from './certificate-client.ts';
 
@@ -23,7 +23,7 @@ async function act(
 }
 
 test('the reading of each kind of action is in its evidence, and an action without one is as before', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const signers = [ANA, { ...ANA, user: person('Bob') }, { user: person('Cy') }];
   const id = await acme.create(signers);
   const sign = (email: string, body: object) =>
@@ -53,7 +53,7 @@ test('the reading of each kind of action is in its evidence, and an action witho
 });
 
 test('where reading is required each way to act is refused without it, with a ticket and with a key', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const id = await acme.create(
     [
       { ...EVE, step: 1 },

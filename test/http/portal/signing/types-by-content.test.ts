@@ -1,7 +1,7 @@
 /** A PDF is a PDF by its content, whatever type it was declared with. Source: docs/decisions/0319-types-by-content.md. */
 import test from 'ava';
 import { isPdfContent } from '../../../../actors/shared/files/pdf-content.ts';
-import { type Client, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { type Client, SAMPLE, sharedProgram } from '../../../actors/portal/service.ts';
 import { assertRefused } from '../../refused.ts';
 import { ticketOf } from './certificate-client.ts';
 
@@ -43,7 +43,7 @@ async function shownType(acme: Client, id: string): Promise<unknown> {
 }
 
 test('a PDF declared as another type is shown, sent, merged and combined as PDF; records keep the declared type', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const made = [];
   for (const type of ['application/octet-stream', 'application/x-pdf', 'text/html']) {
     const id = await acme.create([ANA], {}, { name: 'lease', content: PDF, type });
@@ -68,7 +68,7 @@ test('a PDF declared as another type is shown, sent, merged and combined as PDF;
 });
 
 test('the preview of a PDF declared as HTML is a PDF, and HTML that holds a PDF runs no scripts', async (t) => {
-  const { acme, url } = await startProgram(t);
+  const { acme, url } = await sharedProgram(t);
   const preview = async (content: Uint8Array) => {
     const { location } = await acme.upload({ name: 'a.html', content, type: 'text/html' });
     return (await fetch(`${url}${location}`)).headers;
@@ -82,7 +82,7 @@ test('the preview of a PDF declared as HTML is a PDF, and HTML that holds a PDF 
 });
 
 test('a file in segments is a PDF by its content, also where the first segment ends in the header', async (t) => {
-  const { acme, url } = await startProgram(t);
+  const { acme, url } = await sharedProgram(t);
   const ticket = await acme.post<string>('/api/uploads/segmented-upload-ticket', {});
   const piece = async (from: number, to: number) => {
     const body = new FormData();

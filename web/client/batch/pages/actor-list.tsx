@@ -3,7 +3,7 @@ import type { ActorChart, ActorPage, PortalActivity } from '../../../../clients/
 import { type ActorListData, ActorsView, DocumentsView } from '../../../pages/batch/actors.tsx';
 import { currentTime } from '../../dom.ts';
 import { getJson, getShared } from '../api.ts';
-import { Kept } from '../kept.ts';
+import { CachedAnswer } from '../cached-answer.ts';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
 
@@ -27,7 +27,7 @@ if (isDocuments) address.query.set('kind', 'document');
 
 let following: string | null | undefined;
 let states: readonly string[] = [];
-const activity = new Kept<PortalActivity>(currentTime);
+const activity = new CachedAnswer<PortalActivity>(currentTime);
 
 async function load(): Promise<ActorListData> {
   const kind = address.query.get('kind') ?? '';

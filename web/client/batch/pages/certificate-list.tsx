@@ -3,12 +3,12 @@ import type { BatchOperations, PortalKeys, Readiness } from '../../../../clients
 import { type CertificateData, CertificatesView } from '../../../pages/batch/certificates.tsx';
 import { currentTime } from '../../dom.ts';
 import { getJson, getServed, requestAny } from '../api.ts';
-import { Kept } from '../kept.ts';
+import { CachedAnswer } from '../cached-answer.ts';
 import { startPage } from '../live-page.tsx';
 import { serverNow } from '../times.ts';
 
 /** Reads many organizations. */
-const keys = new Kept<PortalKeys | undefined>(currentTime);
+const keys = new CachedAnswer<PortalKeys | undefined>(currentTime);
 
 async function load(): Promise<CertificateData> {
   const [{ profiles }, { checks }] = await Promise.all([

@@ -1,10 +1,17 @@
 /** `/jobs`: the list with filters, paging, and actions on a selection or on all jobs of the filters. */
-import type { JobList, Retry } from '../../../../clients/typescript/batch.d.ts';
+import type { ActorPage, JobList, JobWithHistory, Retry } from '../../../../clients/typescript/batch.d.ts';
 import { ACTION_STATES } from '../../../../contracts/batch/words.ts';
-import { JobListView, type RowResult } from '../../../pages/batch/job-list.tsx';
+import {
+  ALL_JOB_COLUMNS,
+  type JobColumnId,
+  jobSort,
+  USUAL_JOB_COLUMNS,
+} from '../../../pages/batch/job-columns.tsx';
+import { type JobListData, JobListView, JobPeek, type RowResult } from '../../../pages/batch/job-list.tsx';
 import { counted } from '../../../pages/batch/parts.tsx';
+import { openDialog } from '../../dialogs.tsx';
 import { delay } from '../../dom.ts';
-import { getShared, post, problemOf, toast } from '../api.ts';
+import { getJson, getShared, post, problemOf, toast } from '../api.ts';
 import { confirmOperation, type OperationFilter, promptReason } from '../dialogs.tsx';
 import { ListAddress } from '../list-address.ts';
 import { startPage } from '../live-page.tsx';
@@ -20,6 +27,21 @@ const LONGEST_PAUSE = 60;
 const ids = new Set<string>();
 const results = new Map<string, RowResult>();
 let running: string | undefined;
+
+/** The columns that this browser keeps. */
+const COLUMNS_NAME = 'sealwright.job-columns';
+let columns = keptColumns();
+
+function keptColumns(): readonly JobColumnId[] {
+  try {
+    const kept = localStorage.getItem(COLUMNS_NAME)?.split(',');
+    return kept === undefined
+      ? USUAL_JOB_COLUMNS
+      : ALL_JOB_COLUMNS.filter((id) => id === 'file' || kept.includes(id));
+  } catch {
+    return USUAL_JOB_COLUMNS;
+  }
+}
 
 class JobListAddress extends ListAddress {
   override filter(form: HTMLFormElement, later: boolean): void {
@@ -41,6 +63,25 @@ class JobListAddress extends ListAddress {
     if (status.length === 0) return toast('ok', `There is no job to ${action} in this list.`);
     await confirmOperation(action, { ...operationFilter(), status });
     live.refresh();
+  }
+
+  sort(by: JobColumnId): void {
+    const before = jobSort(this.query.get('sort'));
+    if (before?.by !== by) this.query.set('sort', by);
+    else if (before.isDown) this.query.delete('sort');
+    else this.query.set('sort', `-${by}`);
+    this.keep();
+    live.draw();
+  }
+
+  column(id: JobColumnId, isShown: boolean): void {
+    columns = ALL_JOB_COLUMNS.filter((one) => (one === id ? isShown : columns.includes(one)));
+    try {
+      localStorage.setItem(COLUMNS_NAME, columns.join());
+    } catch {
+      // Without storage the choice holds for this page.
+    }
+    live.draw();
   }
 
   select(given: readonly string[], selected: boolean): void {
@@ -103,18 +144,42 @@ async function actOn(action: Action, id: string, reason: string): Promise<RowRes
   }
 }
 
-async function load(): Promise<JobList> {
+async function load(): Promise<JobListData> {
   address.keep();
   const query = new URLSearchParams();
-  for (const [name, value] of address.query) query.append(name, requestedFilter(name, value));
-  return getShared<JobList>(`/api/jobs?${query}`);
+  for (const [name, value] of address.query) {
+    if (name !== 'sort') query.append(name, requestedFilter(name, value));
+  }
+  const [list, actors] = await Promise.all([
+    getShared<JobList>(`/api/jobs?${query}`),
+    getShared<ActorPage>('/api/actors').catch(() => undefined),
+  ]);
+  shown = new Map(list.items.map((job) => [job.id, job]));
+  return { list, states: actors?.kinds?.find(({ kind }) => kind === 'job')?.states ?? {} };
 }
+
+let shown: ReadonlyMap<string, JobList['items'][number]> = new Map();
+
+/** Enter on the name of a job shows it beside the list; a second one opens it. A click and other keys open it at once. */
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.repeat) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest('#rows a[href^="/jobs/"]') : null;
+  const job = shown.get(decodeURIComponent(link?.getAttribute('href')?.slice('/jobs/'.length) ?? ''));
+  if (job === undefined) return;
+  event.preventDefault();
+  const { draw } = openDialog(job.fileName, <JobPeek job={job} detail={undefined} />);
+  void getJson<JobWithHistory>(`/api/jobs/${encodeURIComponent(job.id)}`).then(
+    (detail) => draw(<JobPeek job={detail} detail={detail} />),
+    (error: unknown) => toast(problemOf(error).code, problemOf(error).message),
+  );
+});
 
 /** The filters of the form without the status. */
 function operationFilter(): OperationFilter {
   const filter: { [member: string]: string | string[] } = {};
   for (const name of new Set(address.query.keys())) {
-    if (name === 'page' || name === 'status') continue;
+    if (['page', 'sort', 'status'].includes(name)) continue;
     const values = address.query.getAll(name);
     filter[name] = name === 'format' ? values : requestedFilter(name, values[0] ?? '');
   }
@@ -130,7 +195,7 @@ function requestedFilter(name: string, value: string): string {
   return Number.isNaN(start.getTime()) ? value : start.toISOString();
 }
 
-const live = startPage<JobList>({
+const live = startPage<JobListData>({
   load,
   view: (data) => (
     <JobListView
@@ -138,6 +203,7 @@ const live = startPage<JobList>({
       isFiltered={address.isFiltered}
       data={data}
       selection={{ ids, results, running }}
+      columns={columns}
       actions={address}
     />
   ),

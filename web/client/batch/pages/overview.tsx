@@ -13,8 +13,8 @@ import { type OverviewData, OverviewView, RANGES, type Range } from '../../../pa
 import { counted } from '../../../pages/batch/parts.tsx';
 import { currentTime } from '../../dom.ts';
 import { getServed, getShared, requestAny } from '../api.ts';
+import { CachedAnswer } from '../cached-answer.ts';
 import { confirmOperation } from '../dialogs.tsx';
-import { Kept } from '../kept.ts';
 import { startPage } from '../live-page.tsx';
 import { pipelineState, togglePipeline } from '../pipeline.ts';
 
@@ -22,7 +22,7 @@ type Slow = Pick<OverviewData, 'series' | 'failures' | 'ready' | 'others'>;
 
 const given = new URLSearchParams(location.search).get('window') ?? '';
 let range: Range = Object.hasOwn(RANGES, given) ? (given as Range) : '24h';
-const slow = new Kept<Slow>(currentTime);
+const slow = new CachedAnswer<Slow>(currentTime);
 
 const countOf = async (status: string) =>
   (await getShared<JobList>(`/api/jobs?pageSize=1&status=${status}`)).totalCount;

@@ -1,6 +1,9 @@
-/** `/validate`: the form and the report work without a script; search and counts are those of all pages. */
+/** `/validate`: the form and the report work without a script, which shows the names of chosen files. */
+import { DropZone } from '../../../components/drop-zone.tsx';
+import { hydrateIslands } from '../../islands.tsx';
 import { showCounts } from '../counts.ts';
 import { startSearch } from '../search.tsx';
 
+hydrateIslands({ drop: DropZone });
 startSearch();
 void showCounts(false);

@@ -1,36 +1,42 @@
 /** `/account/documents/{id}`: live updates, a new version, and changes of people and folder in dialogs. */
 import type { VNode } from 'preact';
+import type { Upload } from '../../../../clients/typescript/portal.d.ts';
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import { Button, Field } from '../../../components/controls.tsx';
 import { relativeTime } from '../../../components/time.tsx';
+import {
+  type Change,
+  ChangeButton,
+  NewVersion,
+  type NewVersionProps,
+  PersonMenu,
+  type Who,
+} from '../../../pages/portal/sender/changes.tsx';
+import {
+  DocumentPreview,
+  type DrawnPage,
+  type PreviewProps,
+} from '../../../pages/portal/sender/document-preview.tsx';
 import type { SenderDocumentData } from '../../../pages/portal/sender/document-view.tsx';
-import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
-import { filled, textBy } from '../../../pages/portal/texts.ts';
+import { FolderFields } from '../../../pages/portal/sender/folder-options.tsx';
+import { filled } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault, openDialog } from '../../dialogs.tsx';
 import { below, currentTime, delay, findElement, requireElement, setText } from '../../dom.ts';
+import { startDrops } from '../../drops.ts';
+import { hydrateIslands, keepIsland } from '../../islands.tsx';
 import { pageData } from '../page-data.ts';
 import { drawnPage, openPdf } from '../pdf-library.ts';
 import { keepLive } from '../sender/live.ts';
-import { startNewVersion } from '../sender/new-version.ts';
 import { note } from '../sender/notes.ts';
-import { CallFailed, call, proven, tokenOf } from '../sender/sender-requests.ts';
+import { CallFailed, call, failureText, proven, tokenOf, upload } from '../sender/sender-requests.ts';
 
 let data = pageData<SenderDocumentData>();
 const { changes, documentId } = data;
 const path = `/api/documents/${encodeURIComponent(documentId)}`;
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 
-/** The person whose button was pressed. */
-interface Who {
-  readonly action: string;
-  /** Of a member of a group; empty for others. */
-  readonly member: string;
-  readonly name: string;
-  readonly email: string;
-}
-
-const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
+const DOINGS: { readonly [what in Change['what']]: (who: Who) => Promise<unknown> } = {
   address: (who) =>
     change(
       changes.address,
@@ -54,7 +60,7 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
       action = flowActions.find(({ id }) => id === who.action);
       if (action === undefined) throw new CallFailed(data.words.failed, 'FlowActionNotFound');
     } catch (error) {
-      return note(messageOf(error), 'bad');
+      return note(failureText(error, data), 'bad');
     }
     const request = requestOf(action);
     const { user } = action;
@@ -86,30 +92,13 @@ const DOINGS: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
         showLink(url);
       }
     } catch (error) {
-      note(messageOf(error), 'bad');
+      note(failureText(error, data), 'bad');
     }
   },
   move: () =>
     ask(
       changes.move,
-      (fault) => (
-        <>
-          <label>
-            {changes.folder}
-            <select name="folderId">
-              <option value="">{changes.noFolder}</option>
-              <FolderOptions folders={data.folders} chosen={data.folderId} more={changes.otherFolders} />
-            </select>
-          </label>
-          <Field
-            id="newFolderName"
-            name="newFolderName"
-            label={changes.newFolder}
-            maxLength={100}
-            error={fault?.text}
-          />
-        </>
-      ),
+      (fault) => <FolderFields folders={data.folders} chosen={data.folderId} texts={changes} fault={fault} />,
       async (entered) => {
         const name = textOf(entered, 'newFolderName');
         const folderId = textOf(entered, 'folderId') || null;
@@ -198,7 +187,7 @@ async function ask(
       try {
         return await submit(entered);
       } catch (error) {
-        return { field: place, text: messageOf(error) };
+        return { field: place, text: failureText(error, data) };
       }
     },
   });
@@ -232,11 +221,6 @@ function textOf(entered: FormData, name: string): string {
   return String(entered.get(name) ?? '').trim();
 }
 
-function messageOf(error: unknown): string {
-  if (!(error instanceof CallFailed)) return data.words.failed;
-  return textBy(error.code, data.words.refusals) ?? error.message;
-}
-
 const TIMES_AGAIN_MS = 60_000;
 
 /** Times as distances from now; the time in the reader's zone is the tooltip. */
@@ -255,54 +239,59 @@ function keepTimes(): void {
   delay(TIMES_AGAIN_MS, keepTimes);
 }
 
-/** Width of the first page, CSS pixels. */
-const PREVIEW_WIDTH = 180;
-let drawn: { readonly version: string | undefined; readonly canvas: HTMLCanvasElement } | undefined;
+/** Width of a page of the preview, CSS pixels. */
+const PREVIEW_WIDTH = 480;
 
-let drawing: Promise<void> = Promise.resolve();
+let drawing: Promise<unknown> = Promise.resolve();
 
 /** One after the other: all files of a page share the worker of pdf.js, which ends with the first that is destroyed. */
-function showPreview(): void {
-  drawing = drawing.then(drawPreview);
+function draw(page: number): Promise<DrawnPage> {
+  const drawn = drawing.then(() => drawPage(page));
+  drawing = drawn.catch(() => undefined);
+  return drawn;
 }
 
-/** Draws the first page; a file that cannot be drawn leaves its place empty. */
-async function drawPreview(): Promise<void> {
-  const place = findElement('#first-page');
-  const { preview } = data;
-  if (place === undefined || preview === undefined) return;
-  const { version } = place.dataset;
-  if (drawn !== undefined) place.replaceChildren(drawn.canvas);
-  if (drawn?.version === version) return;
+async function drawPage(page: number): Promise<DrawnPage> {
   try {
-    const { file } = await openPdf(preview);
-    try {
-      drawn = { version, canvas: await drawnPage(file, 1, PREVIEW_WIDTH) };
-    } finally {
-      // The page may stay open for hours.
-      await file.destroy();
-    }
+    return await drawFrom(data.preview, page);
   } catch {
-    return;
+    // The ticket has ended; the page as it is now has another one.
+    await refresh();
+    return drawFrom(data.preview, page);
   }
-  findElement('#first-page')?.replaceChildren(drawn.canvas);
 }
 
-/** Buttons that need this script, and the form of a new version. */
-function start(): void {
-  showPreview();
-  showTimes();
-  for (const hidden of document.querySelectorAll<HTMLElement>('[data-do]')) hidden.hidden = false;
-  const button = findElement('#replace', HTMLButtonElement);
-  if (button !== undefined) startNewVersion(button, data);
+async function drawFrom(preview: string | undefined, page: number): Promise<DrawnPage> {
+  if (preview === undefined) throw new Error('There is no file to show.');
+  const { file } = await openPdf(preview);
+  try {
+    const { width, height } = (await file.getPage(page)).getViewport({ scale: 1 });
+    const canvas = await drawnPage(file, page, PREVIEW_WIDTH);
+    return { number: page, canvas, width, height, count: file.numPages };
+  } finally {
+    // The page may stay open for hours.
+    await file.destroy();
+  }
 }
 
-document.addEventListener('click', ({ target }) => {
-  const button = target instanceof Element ? target.closest<HTMLElement>('[data-do]') : null;
-  if (button === null) return;
-  const { action = '', member = '', name = '', email = '' } = button.dataset;
-  void DOINGS[button.dataset['do'] ?? '']?.({ action, member, name, email });
-});
+/** Uploads a file, begins the flow again with it, and shows the page anew. */
+async function replaceFile(file: File, progress: (percent: number) => void): Promise<void> {
+  const { id, name, contentType } = await upload<Upload>(data, file, progress);
+  const displayName = file.name.replace(/\.[^.]{1,8}$/, '') || file.name;
+  await call(data, 'POST', `${path}/versions`, { file: { id, name, contentType, displayName } });
+  location.assign(below(`/account/documents/${encodeURIComponent(documentId)}?done=replaced`));
+}
+
+function act({ what, who }: Change): void {
+  void DOINGS[what](who);
+}
+
+const ISLANDS = {
+  preview: (props: PreviewProps) => <DocumentPreview {...props} draw={draw} />,
+  change: (props: Change) => <ChangeButton {...props} act={act} />,
+  'person-menu': (props: Parameters<typeof PersonMenu>[0]) => <PersonMenu {...props} act={act} />,
+  'new-version': (props: NewVersionProps) => <NewVersion {...props} send={replaceFile} />,
+};
 
 /** The same button, link or summary of the new content, if it is still there. */
 function focusAgain(element: Element): void {
@@ -333,15 +322,19 @@ const refresh = keepLive<SenderDocumentData>({
     if (fresh === null || isEntering || fresh.innerHTML === known) return;
     known = fresh.innerHTML;
     const { activeElement } = document;
-    shown.replaceWith(document.adoptNode(fresh));
-    start();
+    document.adoptNode(fresh);
+    keepIsland(ISLANDS, 'preview', fresh);
+    shown.replaceWith(fresh);
+    hydrateIslands(ISLANDS);
+    showTimes();
     if (activeElement !== null && shown.contains(activeElement)) focusAgain(activeElement);
   },
 });
 const closed = ({ target }: Event): void => {
   if (isBehind && target instanceof HTMLDetailsElement && !target.open) void refresh();
 };
+startDrops();
+hydrateIslands(ISLANDS);
 document.addEventListener('toggle', closed, { capture: true });
-start();
 keepTimes();
 requireElement('main').setAttribute('data-live', '');

@@ -1,5 +1,5 @@
 /** `/account/documents`: live updates, and actions on the selected documents, each with its own result. */
-import { render } from 'preact';
+import { render, type VNode } from 'preact';
 import { Field } from '../../../components/controls.tsx';
 import {
   type DocumentsActions,
@@ -8,16 +8,16 @@ import {
   type RowAction,
   type RowResult,
 } from '../../../pages/portal/sender/documents.tsx';
-import { FolderOptions } from '../../../pages/portal/sender/folder-options.tsx';
+import { FolderFields } from '../../../pages/portal/sender/folder-options.tsx';
 import { InTime } from '../../../pages/portal/sender/in-time.tsx';
-import { counted, filled, textBy } from '../../../pages/portal/texts.ts';
+import { counted, filled } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault } from '../../dialogs.tsx';
 import { currentTime, delay, requireElement } from '../../dom.ts';
 import { pageData } from '../page-data.ts';
 import { changeFolderAccess } from '../sender/folder-access.tsx';
 import { keepLive } from '../sender/live.ts';
 import { note } from '../sender/notes.ts';
-import { CallFailed, call, download } from '../sender/sender-requests.ts';
+import { CallFailed, call, download, failureText } from '../sender/sender-requests.ts';
 
 /** Distances of times are drawn again this often, milliseconds. */
 const TICK_MS = 30_000;
@@ -105,7 +105,7 @@ const ACTS: { readonly [action in RowAction]: () => Promise<unknown> } = {
       },
     ),
   move: () =>
-    ask('move', list.moveAsk, folderFields, async (entered) => {
+    ask('move', list.moveAsk, moveFields, async (entered) => {
       const name = String(entered.get('newFolderName') ?? '').trim();
       const folderId = String(entered.get('folderId') ?? '');
       const target = name === '' ? { folderId: folderId === '' ? null : folderId } : { newFolderName: name };
@@ -125,7 +125,7 @@ const ACTS: { readonly [action in RowAction]: () => Promise<unknown> } = {
               : { state: 'refused', text: data.words.failed },
           );
       } catch (error) {
-        return { field: name === '' ? 'folderId' : 'newFolderName', text: messageOf(error) };
+        return { field: name === '' ? 'folderId' : 'newFolderName', text: failureText(error, data) };
       }
       ids.clear();
       draw();
@@ -147,7 +147,7 @@ const ACTS: { readonly [action in RowAction]: () => Promise<unknown> } = {
         type: signed.length === 0 ? 'Original' : 'Signatures',
       });
     } catch (error) {
-      failure = messageOf(error);
+      failure = failureText(error, data);
     }
     for (const item of chosen) {
       if (failure !== undefined) results.set(item.id, { state: 'refused', text: failure });
@@ -163,7 +163,7 @@ const ACTS: { readonly [action in RowAction]: () => Promise<unknown> } = {
 function ask(
   action: RowAction,
   title: { readonly one: string; readonly other: string },
-  content: (fault: FieldFault | undefined) => ReturnType<typeof folderFields>,
+  content: (fault: FieldFault | undefined) => VNode,
   submit: (entered: FormData) => Promise<FieldFault | undefined>,
 ): Promise<boolean> {
   return askForm({
@@ -176,25 +176,8 @@ function ask(
   });
 }
 
-function folderFields(fault: FieldFault | undefined) {
-  return (
-    <>
-      <label>
-        {list.folder}
-        <select name="folderId" aria-invalid={fault?.field === 'folderId' ? 'true' : undefined}>
-          <option value="">{list.noFolder}</option>
-          <FolderOptions folders={data.folders} chosen={null} more={list.otherFolders} />
-        </select>
-      </label>
-      <Field
-        id="new-folder"
-        name="newFolderName"
-        label={list.newFolder}
-        maxLength={100}
-        error={fault?.text}
-      />
-    </>
-  );
+function moveFields(fault: FieldFault | undefined): VNode {
+  return <FolderFields folders={data.folders} chosen={null} texts={list} fault={fault} />;
 }
 
 async function grant(): Promise<void> {
@@ -221,18 +204,13 @@ async function each(
       await work(item);
       results.set(item.id, { state: 'done', action });
     } catch (error) {
-      results.set(item.id, { state: 'refused', text: messageOf(error) });
+      results.set(item.id, { state: 'refused', text: failureText(error, data) });
     }
   }
   running = undefined;
   ids.clear();
   draw();
   await refresh();
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof CallFailed)) return data.words.failed;
-  return textBy(error.code, data.words.refusals) ?? error.message;
 }
 
 const refresh = keepLive<DocumentsData>({

@@ -1,5 +1,6 @@
 /** Starts the editor of a document: files, people, fields on the pages, review. */
-import './early-pdf.ts';
+import { pdfLibrary } from '../pdf-library.ts';
 import { startEditor } from '../sender/start-editor.tsx';
 
+void pdfLibrary().catch(() => undefined);
 startEditor();

@@ -20,7 +20,7 @@ interface WidgetOptions {
   readonly refusal?: boolean;
   /** `light` or `dark`. @default the system's scheme */
   readonly theme?: string;
-  /** `pt`, `en` or `es`. @default the browser's language */
+  /** `en`, `pt`, `es`, `de`, `fr` or `it`. @default the browser's language */
   readonly culture?: string;
   /** Gives the frame the height of its content. Needs a list of origins. @default false */
   readonly autoHeight?: boolean;
@@ -78,6 +78,21 @@ const FRAME_TITLES: { readonly [language: string]: readonly (readonly [part: str
     ['/position-marks/', 'Lugares de las firmas'],
     ['/editor', 'Editor de documentos'],
     ['', 'Documento para firmar'],
+  ],
+  de: [
+    ['/position-marks/', 'Positionen der Signaturen'],
+    ['/editor', 'Dokumenteditor'],
+    ['', 'Dokument zum Signieren'],
+  ],
+  fr: [
+    ['/position-marks/', 'Emplacements des signatures'],
+    ['/editor', 'Éditeur de documents'],
+    ['', 'Document à signer'],
+  ],
+  it: [
+    ['/position-marks/', 'Posizioni delle firme'],
+    ['/editor', 'Editor di documenti'],
+    ['', 'Documento da firmare'],
   ],
 };
 

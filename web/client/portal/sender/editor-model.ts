@@ -55,6 +55,8 @@ export interface EditorPerson {
   /** Of a group: its name. */
   name: string;
   email: string;
+  /** Language of mails and pages, such as `de`; empty = that of the organization and of the browser. */
+  language: string;
   /** Those with a lower number act first. */
   step: number;
   electronic: boolean;
@@ -113,6 +115,7 @@ interface RequestedUser {
   readonly name?: string | null;
   readonly email?: string | null;
   readonly identifier?: string | null;
+  readonly language?: string | null;
 }
 interface RequestedPlace extends Partial<Omit<ItemPlace, 'pageNumber'>> {
   readonly uploadId?: string | null;
@@ -170,6 +173,7 @@ export function newPerson(role: PersonRole, step: number): EditorPerson {
     title: '',
     name: '',
     email: '',
+    language: '',
     step,
     electronic: true,
     needed: 1,
@@ -269,7 +273,9 @@ export function toRequest(model: EditorModel, words: NamingWords): CreationReque
     }),
     observers: model.people
       .filter((person) => !acts(person))
-      .map(({ name, email }) => ({ user: { name: name.trim(), email: email.trim() } })),
+      .map(({ name, email, language }) => ({
+        user: { name: name.trim(), email: email.trim(), ...(language !== '' && { language }) },
+      })),
     description: model.message.trim() || undefined,
     expirationDate: lastDayOf(model),
     reminders: remindersOf(model),
@@ -357,10 +363,16 @@ function actionOf(
     ...given,
     type: role,
     step,
-    user: isNamed ? { ...given?.user, name, email } : undefined,
+    user: isNamed ? { ...given?.user, name, email, ...languageOf(person) } : undefined,
     ...(role === 'Signer' && { allowElectronicSignature: person.electronic }),
     ...placed,
   };
+}
+
+/** Null takes away the one that was read. */
+function languageOf({ language, given }: EditorPerson): Pick<RequestedUser, 'language'> {
+  const isRead = given?.user?.language != null;
+  return language === '' && !isRead ? {} : { language: language || null };
 }
 
 /** The marks of the API; all other kinds are fields. */
@@ -412,6 +424,7 @@ export function fromRequest(request: CreationRequest, words: NamingWords): Edito
     ...newPerson('Observer', 1),
     name: user.name ?? '',
     email: user.email ?? '',
+    language: user.language ?? '',
   }));
   const all = [...people, ...observers];
   unlabel(all, words);
@@ -477,6 +490,7 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
     title: action.title ?? '',
     name: (isGroup({ role }) ? action.ruleName : action.user?.name) ?? '',
     email: action.user?.email ?? '',
+    language: action.user?.language ?? '',
     step: action.step ?? 0,
     electronic: action.allowElectronicSignature ?? false,
     needed: action.numberRequiredSignatures ?? 1,

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Upload } from '../../../../clients/typescript/portal.d.ts';
 import { Button, Field } from '../../../components/controls.tsx';
-import { Icon } from '../../../components/icon.tsx';
+import { DropZone } from '../../../components/drop-zone.tsx';
 import { filled } from '../../../pages/portal/texts.ts';
 import { type EditorPage, focusOn } from './editor-page.ts';
 import { tellPage, typeOf, upload } from './sender-requests.ts';
@@ -12,12 +12,10 @@ interface Uploading {
   readonly percent: number;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: markup of one step.
 export function FilesStep({ page }: { page: EditorPage }) {
-  const { texts, words, model } = page;
+  const { texts, words } = page;
   const [uploading, setUploading] = useState<Uploading>();
   const [state, setState] = useState('');
-  const [isOver, setOver] = useState(false);
   /** One after another: the order of the list is that of the choice, also of a second choice meanwhile. */
   const last = useRef<Promise<void>>(Promise.resolve());
 
@@ -57,115 +55,104 @@ export function FilesStep({ page }: { page: EditorPage }) {
   const error = page.errorOf('add-files');
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a drop target around the button that does the same. */}
-      <div
-        id="files"
-        class={isOver ? 'drop over' : 'drop'}
-        onDragOver={(event) => {
-          if (!event.dataTransfer?.types.includes('Files')) return;
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          setOver(false);
-          const files = [...(event.dataTransfer?.files ?? [])];
-          if (files.length === 0) return;
-          event.preventDefault();
+      <DropZone
+        id="add-files"
+        label={texts.addFiles}
+        hint={error ?? texts.fileHint}
+        isInvalid={error !== undefined}
+        multiple
+        onFiles={(files, input) => {
+          input.value = '';
           add(files);
         }}
       >
-        <Icon name="upload" size="l" />
-        <label for="add-files">{texts.addFiles}</label>
-        <input
-          type="file"
-          id="add-files"
-          multiple
-          aria-invalid={error === undefined ? undefined : 'true'}
-          aria-describedby="file-hint"
-          onChange={({ currentTarget }) => {
-            const files = [...(currentTarget.files ?? [])];
-            currentTarget.value = '';
-            add(files);
-          }}
-        />
-        <p class="hint" id="file-hint">
-          {error ?? texts.fileHint}
-        </p>
         <p id="file-state" class="hint" role="status" aria-live="polite">
           {state}
         </p>
         {uploading && <progress class="progress" max="100" value={uploading.percent} aria-hidden="true" />}
-      </div>
-      <ul id="file-list" class="rows" aria-label={texts.displayName}>
-        {model.files.map((file) => (
-          <li key={file.id}>
-            <input
-              aria-label={file.name}
-              dir="auto"
-              maxlength={250}
-              value={file.displayName}
-              onInput={({ currentTarget }) => {
-                page.change(() => {
-                  file.displayName = currentTarget.value;
-                }, `title ${file.id}`);
-              }}
-              onBlur={() => page.endRow()}
-            />
-            <Button
-              rank="quiet"
-              icon="trash-2"
-              label={filled(words.removeFile, { name: file.name })}
-              onClick={() => {
-                page.change(() => {
-                  model.files = model.files.filter((other) => other !== file);
-                  for (const person of model.people)
-                    person.items = person.items.filter((item) => item.uploadId !== file.id);
-                  page.selected = undefined;
-                });
-                focusOn('add-files');
-              }}
-            />
-          </li>
-        ))}
-      </ul>
-      {model.files.length > 1 && (
-        <>
-          <label class="tick">
-            <input
-              id="envelope"
-              type="checkbox"
-              checked={model.envelope}
-              aria-invalid={page.errorOf('envelope') === undefined ? undefined : 'true'}
-              onChange={({ currentTarget }) => {
-                page.corrected('envelope');
-                page.change(() => {
-                  model.envelope = currentTarget.checked;
-                  if (model.envelope && model.envelopeName === '')
-                    model.envelopeName = model.files[0]?.displayName ?? '';
-                });
-              }}
-            />{' '}
-            {texts.envelope}
-          </label>
-          {page.errorOf('envelope') && <p class="error">{page.errorOf('envelope')}</p>}
-          {model.envelope && (
-            <Field
-              id="envelope-name"
-              label={texts.envelopeName}
-              error={page.errorOf('envelope-name')}
-              dir="auto"
-              maxlength={250}
-              value={model.envelopeName}
-              onInput={({ currentTarget }) => {
-                page.corrected('envelope-name');
-                page.change(() => {
-                  model.envelopeName = currentTarget.value;
-                }, 'envelope');
-              }}
-            />
-          )}
-        </>
+      </DropZone>
+      <FileList page={page} />
+      {page.model.files.length > 1 && <Envelope page={page} />}
+    </>
+  );
+}
+
+function FileList({ page }: { page: EditorPage }) {
+  const { texts, words, model } = page;
+  return (
+    <ul id="file-list" class="rows" aria-label={texts.displayName}>
+      {model.files.map((file) => (
+        <li key={file.id}>
+          <input
+            aria-label={file.name}
+            dir="auto"
+            maxlength={250}
+            value={file.displayName}
+            onInput={({ currentTarget }) => {
+              page.change(() => {
+                file.displayName = currentTarget.value;
+              }, `title ${file.id}`);
+            }}
+            onBlur={() => page.endRow()}
+          />
+          <Button
+            rank="quiet"
+            icon="trash-2"
+            label={filled(words.removeFile, { name: file.name })}
+            onClick={() => {
+              page.change(() => {
+                model.files = model.files.filter((other) => other !== file);
+                for (const person of model.people)
+                  person.items = person.items.filter((item) => item.uploadId !== file.id);
+                page.selected = undefined;
+              });
+              focusOn('add-files');
+            }}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Several files become one document, where the sender wants it. */
+function Envelope({ page }: { page: EditorPage }) {
+  const { texts, model } = page;
+  return (
+    <>
+      <label class="tick">
+        <input
+          id="envelope"
+          type="checkbox"
+          checked={model.envelope}
+          aria-invalid={page.errorOf('envelope') === undefined ? undefined : 'true'}
+          onChange={({ currentTarget }) => {
+            page.corrected('envelope');
+            page.change(() => {
+              model.envelope = currentTarget.checked;
+              if (model.envelope && model.envelopeName === '')
+                model.envelopeName = model.files[0]?.displayName ?? '';
+            });
+          }}
+        />{' '}
+        {texts.envelope}
+      </label>
+      {page.errorOf('envelope') && <p class="error">{page.errorOf('envelope')}</p>}
+      {model.envelope && (
+        <Field
+          id="envelope-name"
+          label={texts.envelopeName}
+          error={page.errorOf('envelope-name')}
+          dir="auto"
+          maxlength={250}
+          value={model.envelopeName}
+          onInput={({ currentTarget }) => {
+            page.corrected('envelope-name');
+            page.change(() => {
+              model.envelopeName = currentTarget.value;
+            }, 'envelope');
+          }}
+        />
       )}
     </>
   );

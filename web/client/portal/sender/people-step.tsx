@@ -1,6 +1,6 @@
 /** People of a document: those who act in their order, groups, and observers. */
 import { Button, Field } from '../../../components/controls.tsx';
-import { filled, type SenderTexts } from '../../../pages/portal/texts.ts';
+import { filled, LANGUAGE_NAMES, type SenderTexts } from '../../../pages/portal/texts.ts';
 import {
   acts,
   type EditorPerson,
@@ -90,6 +90,9 @@ function PersonRow(props: RowProps) {
           dir="auto"
         />
         {!isOfGroup && <Field {...inputOf(props, 'email')} label={texts.mail} type="email" />}
+        {!isOfGroup && (!page.isTemplate || person.email !== '') && (
+          <LanguageField page={page} person={person} index={index} />
+        )}
         {acts(person) && (
           <div class="field">
             <label for={`person-${index}-role`}>{texts.role}</label>
@@ -149,6 +152,32 @@ function PersonRow(props: RowProps) {
         />
       </div>
     </fieldset>
+  );
+}
+
+function LanguageField({ page, person, index }: Omit<RowProps, 'templates'>) {
+  const id = `person-${index}-language`;
+  return (
+    <div class="field">
+      <label for={id}>{page.texts.personLanguage}</label>
+      <select
+        id={id}
+        name="language"
+        value={person.language}
+        onChange={({ currentTarget }) =>
+          page.change(() => {
+            person.language = currentTarget.value;
+          })
+        }
+      >
+        <option value="">{page.texts.anyLanguage}</option>
+        {LANGUAGE_NAMES.map(([language, name]) => (
+          <option key={language} value={language} lang={language}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

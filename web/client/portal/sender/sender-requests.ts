@@ -43,6 +43,12 @@ export class CallFailed extends Error {
   }
 }
 
+/** Says why a call failed, in the language of the page. */
+export function failureText(error: unknown, { words }: Pick<SenderSession, 'words'>): string {
+  if (!(error instanceof CallFailed)) return words.failed;
+  return textBy(error.code, words.refusals) ?? error.message;
+}
+
 /** Events of the editor for the page around it: `saved`, `sent` with the documents, `failed` with the error. */
 export function tellPage(type: 'saved' | 'sent' | 'failed', detail: unknown): boolean {
   return document.dispatchEvent(new CustomEvent(`editor-${type}`, { detail, cancelable: true }));

@@ -29,10 +29,10 @@ export function outside(
     script,
     main: (
       <main id="main" class="notice narrow" tabIndex={-1}>
-        {!isFixed && <Template of={languages(page)} />}
         <Brandmark name={words.home.title} />
         <h1>{title}</h1>
         {content}
+        {!isFixed && <Template of={languages(page)} />}
       </main>
     ),
   });

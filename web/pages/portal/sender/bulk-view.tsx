@@ -1,31 +1,26 @@
 /** Many documents of a template: the table, its columns and faults before they are sent, and the result of each row. */
 
 import type { SignedInUser, TablePreview } from '../../../../actors/portal/api.ts';
+import type { Page } from '../../../../contracts/portal/lists.ts';
 import type {
   GenerationRow,
   GenerationView,
-} from '../../../../contracts/portal/kept-requests/generations.ts';
-import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
-import type { Page } from '../../../../contracts/portal/lists.ts';
+} from '../../../../contracts/portal/saved-requests/generations.ts';
+import type { TemplateItem } from '../../../../contracts/portal/saved-requests/templates.ts';
 import { markup } from '../../../../contracts/texts/markup.tsx';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import type { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
-import { Icon } from '../../../components/icon.tsx';
+import { Island } from '../../../components/island.tsx';
 import { Badge, Card, PageHead, Progress, Table } from '../../../components/surfaces.tsx';
 import { type AccountPage, accountPage, addressFrom, FORM_TOKEN, personOf } from '../account-frame.ts';
 import { counted, filled, type SenderTexts, textBy } from '../texts.ts';
+import { GenerationProgress, TableFields, type TableFile, TableForm } from './table-form.tsx';
 import { timeText } from './times.ts';
 
 /** Rows of the table that are shown before it is sent, and faults. */
 const ROWS_SHOWN = 5;
 const FAULTS_SHOWN = 50;
-
-interface TableFile {
-  readonly id: string;
-  readonly name: string;
-  readonly contentType: string;
-}
 
 export interface BulkPage {
   readonly template: TemplateItem;
@@ -47,6 +42,7 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
   const { template, mayUse, file, preview, refusal, earlier = [] } = shown;
+  const { uploading, notUploaded } = senders.editor.script;
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
     title: filled(texts.title, { name: template.name }),
@@ -68,25 +64,25 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
           </div>
         )}
         {mayUse ? (
-          <form method="post" action={addressFrom(page, `${path}/bulk/preview`)} id="table-form">
-            <Hidden user={user} template={template} file={undefined} />
-            <div class={preview === undefined ? 'drop first' : 'drop'} id="table-drop">
-              <Icon name="upload" size="l" />
-              <label for="table-file">{preview === undefined ? texts.choose : texts.chooseOther}</label>
-              <input
-                type="file"
-                id="table-file"
-                accept=".csv,.txt,.xlsx,.json"
-                aria-invalid={refusal === undefined ? undefined : 'true'}
-              />
-              <p id="table-state" class="hint" role="status">
-                {file?.name}
-              </p>
-              <noscript>
-                <p class="trouble">{senders.editor.needsScript}</p>
-              </noscript>
-            </div>
-          </form>
+          <>
+            <Island
+              name="table"
+              of={TableForm}
+              props={{
+                action: addressFrom(page, `${path}/bulk/preview`),
+                formToken: user.formToken,
+                version: template.version,
+                file,
+                label: preview === undefined ? texts.choose : texts.chooseOther,
+                isMain: preview === undefined,
+                isInvalid: refusal !== undefined,
+                words: { uploading, notUploaded },
+              }}
+            />
+            <noscript>
+              <p class="trouble">{senders.editor.needsScript}</p>
+            </noscript>
+          </>
         ) : (
           <p class="hint">{senders.list.readOnly}</p>
         )}
@@ -158,27 +154,6 @@ function Original({ page, code, message }: { page: AccountPage } & Fault) {
   );
 }
 
-/** Token and table of a form. Without a file the script fills them in. */
-function Hidden({
-  user,
-  template,
-  file,
-}: {
-  user: SignedInUser;
-  template: TemplateItem;
-  file: TableFile | undefined;
-}) {
-  return (
-    <>
-      <input type="hidden" name={FORM_TOKEN} value={user.formToken} />
-      <input type="hidden" name="version" value={template.version} />
-      {(['id', 'name', 'contentType'] as const).map((member) => (
-        <input key={member} type="hidden" name={member} value={file?.[member] ?? ''} />
-      ))}
-    </>
-  );
-}
-
 function Preview({
   page,
   user,
@@ -197,6 +172,7 @@ function Preview({
   const { given, columns, known, faults, table } = preview;
   const { hidden, empty } = given.leftOut;
   const { language } = page.words;
+  const fields = { formToken: user.formToken, version: template.version, file };
   const path = `/account/templates/${template.id}/bulk`;
   const good = table.rows.length - faults.length;
   const nameOf = ({ role, text }: TablePreview['known'][number]) =>
@@ -220,7 +196,7 @@ function Preview({
         </p>
       )}
       <form method="post" action={addressFrom(page, `${path}/preview`)} id="columns-form">
-        <Hidden user={user} template={template} file={file} />
+        <TableFields {...fields} />
         <Card title={texts.columns} aside={<Button type="submit">{texts.check}</Button>}>
           <Table
             caption={texts.columns}
@@ -268,7 +244,7 @@ function Preview({
         </Card>
       )}
       <form method="post" action={addressFrom(page, `${path}/documents`)} id="send-form">
-        <Hidden user={user} template={template} file={file} />
+        <TableFields {...fields} />
         <input type="hidden" name="key" value={key} />
         {given.columns.map((name, at) => (
           <input key={name} type="hidden" name={`column-${at}`} value={columns[at] ?? ''} />
@@ -339,7 +315,11 @@ export function bulkResultPage(
           {isRunning ? texts.running : error === null ? sent : faultIn(page, error)}
           {refusedRowsCount > 0 && `, ${refused}`}
         </div>
-        <Progress done={done} of={totalDocumentsCount} label={texts.progress} />
+        <Island
+          name="progress"
+          of={GenerationProgress}
+          props={{ done, of: totalDocumentsCount, label: texts.progress }}
+        />
         {isRunning && mayCancel && (
           <form method="post" action={addressFrom(page, `${path}/cancellation`)}>
             <input type="hidden" name={FORM_TOKEN} value={user.formToken} />

@@ -9,14 +9,29 @@ import type { Mail } from '../../../../contracts/portal/mails.ts';
 import type { DownloadType, Language } from '../../../../contracts/portal/words.ts';
 import { DOCUMENT_STATUS } from '../../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
-import { maySend } from '../../../../machines/portal/user-rights.ts';
+import { maySend } from '../../../../machines/portal/accounts/user-rights.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
-import { Facts, PageHead } from '../../../components/surfaces.tsx';
+import { Island } from '../../../components/island.tsx';
+import { Badge, Drop, Facts, PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
 import { type AccountPage, accountPage, addressFrom, personOf } from '../account-frame.ts';
 import { WarningLines } from '../document-part.tsx';
 import { filled, type SenderTexts } from '../texts.ts';
+import { type Change, ChangeButton, NewVersion, PersonMenu, type Who } from './changes.tsx';
+import { DocumentPreview, placesOf } from './document-preview.tsx';
+import { canBeReminded, hasActed } from './people-left.ts';
 import { timeText } from './times.ts';
+
+/** Results that the page tells. */
+export const DONE = [
+  'sent',
+  'reminded',
+  'notReminded',
+  'canceled',
+  'replaced',
+  'mailResent',
+  'factorReset',
+] as const;
 
 export interface SenderDocument {
   readonly document: DocumentView;
@@ -24,10 +39,12 @@ export interface SenderDocument {
   readonly mails: readonly Mail[];
   /** Newest first. */
   readonly history: readonly DocumentHistoryEntry[];
+  /** Newest entries about visits, newest first, on each page of the history. */
+  readonly visits: readonly DocumentHistoryEntry[];
   /** Address of older entries; undefined: there are none. */
   readonly older: string | undefined;
   /** The action that led to the page. */
-  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | 'factorReset' | undefined;
+  readonly done: (typeof DONE)[number] | undefined;
   readonly folders: readonly FolderName[];
   /** People with an authenticator app or passkeys that the user may remove, by id. */
   readonly factorHolders: ReadonlySet<string>;
@@ -64,7 +81,6 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
   const texts = TEXTS[page.words.language].senders;
   const { document, done, preview, folders, mayChange } = shown;
   const parts = { page, user, texts, shown };
-  const isOpen = document.status === 'Pending' && !document.isDeleted;
   const data: SenderDocumentData = {
     formToken: user.formToken,
     userId: personOf(user),
@@ -80,49 +96,120 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
     hasHeading: true,
     main: (
       <>
-        <PageHead
-          title={document.name}
-          from={{ href: addressFrom(page, '/account/documents'), text: texts.page.back }}
-        />
         {done !== undefined && (
-          <p class="outcome good" role="status">
+          <p class={`outcome ${done === 'notReminded' ? 'bad' : 'good'}`} role="status">
             {texts.page[done]}
           </p>
         )}
         <div id="document" class="stack">
-          <section>
-            {preview !== undefined && <p id="first-page" data-version={document.checksumMd5} />}
-            <DocumentFacts {...parts} />
-            <WarningLines warnings={document.warnings} words={page.words} />
-            <Downloads {...parts} />
-            {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
-            {mayChange && !document.isDeleted && (
-              <p class="ways">
-                <Change texts={texts} what="move" />
-              </p>
-            )}
-          </section>
-          <section>
-            <Participants {...parts} />
-          </section>
-          <section>
-            {mayChange && (isOpen || document.status === 'Refused') && !document.isEnvelope && (
-              <NewVersion {...parts} />
-            )}
-            {maySend(user.role, '/account/templates') && !document.isDeleted && <AsTemplate {...parts} />}
-            {mayChange && isOpen && <Cancellation {...parts} />}
-          </section>
-          <Mails {...parts} />
-          <section>
-            <History {...parts} />
-          </section>
+          <Head {...parts} />
+          <div class={preview === undefined ? 'stack' : 'stack with-preview'}>
+            {preview !== undefined && <Preview {...parts} />}
+            <section>
+              <Participants {...parts} />
+            </section>
+            <section>
+              <DocumentFacts {...parts} />
+              <WarningLines warnings={document.warnings} words={page.words} />
+              <Downloads {...parts} />
+              {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
+            </section>
+            <Mails {...parts} />
+            <section>
+              <History {...parts} />
+            </section>
+          </div>
         </div>
       </>
     ),
     script: 'document.js',
     data,
     facts: { folders, current: '/account/documents' },
+    hasMain: mainActionOf(shown) !== undefined,
   });
+}
+
+/** The file, with the places of those who have not acted. */
+function Preview({ page: { words }, texts, shown: { document } }: Parts) {
+  const { previous, next } = words.signing;
+  const { checksumMd5: version } = document;
+  const failed = words.signing.script.cannotShow;
+  const labels = { previous, next, failed, label: texts.list.document, pageOf: texts.editor.script.pageOf };
+  return (
+    <Island
+      name="preview"
+      of={DocumentPreview}
+      props={{ version, places: placesOf(document, texts), texts: labels }}
+    />
+  );
+}
+
+/** The likely next act of a sender. Undefined: to begin another document. */
+function mainActionOf({ document, mayChange }: SenderDocument): 'remind' | 'download' | undefined {
+  if (document.status === 'Concluded')
+    return document.hasSignature && !document.isDeleted ? 'download' : undefined;
+  const isOpen = document.status === 'Pending' && !document.isDeleted;
+  return isOpen && mayChange && document.flowActions.some(canBeReminded) ? 'remind' : undefined;
+}
+
+/** Title and state, the one primary action, and a menu of the others. */
+function Head(parts: Parts) {
+  const { page, texts, shown } = parts;
+  const { name, status } = shown.document;
+  return (
+    <PageHead
+      title={name}
+      from={{ href: addressFrom(page, '/account/documents'), text: texts.page.back }}
+      state={<Badge tone={DOCUMENT_STATUS[status].tone}>{texts.statuses[status]}</Badge>}
+    >
+      <MainAction {...parts} />
+      <Menu {...parts} />
+    </PageHead>
+  );
+}
+
+function MainAction(parts: Parts) {
+  const { page, texts, shown } = parts;
+  const { id } = shown.document;
+  const main = mainActionOf(shown);
+  if (main === undefined) return null;
+  if (main === 'download')
+    return (
+      <ButtonLink rank="main" icon="download" href={contentOf(id, 'Signatures')} download>
+        {texts.page.signed}
+      </ButtonLink>
+    );
+  const pending = shown.document.flowActions.filter(canBeReminded);
+  const [first] = pending;
+  const name = first === undefined ? '' : nameOf(first, page.words.signing.unnamed);
+  return (
+    <AccountForm of={parts} isChecked action={`/account/documents/${id}/remind`}>
+      <Button type="submit" rank="main" icon="bell">
+        {pending.length === 1
+          ? filled(texts.page.remindName, { name })
+          : filled(texts.page.remindAll, { count: pending.length })}
+      </Button>
+    </AccountForm>
+  );
+}
+
+/** The other changes of the document. */
+function Menu(parts: Parts) {
+  const { page, user, texts, shown } = parts;
+  const { document, mayChange } = shown;
+  if (document.isDeleted) return null;
+  const isOpen = document.status === 'Pending';
+  const mayReplace = (isOpen || document.status === 'Refused') && !document.isEnvelope;
+  const mayKeep = maySend(user.role, '/account/templates');
+  if (!mayChange && !mayKeep) return null;
+  return (
+    <Drop id="document-menu" icon="ellipsis" isNamed={false} name={page.words.signing.more}>
+      {mayChange && <Island name="change" of={ChangeButton} props={changeOf(texts, 'move')} needsScript />}
+      {mayChange && mayReplace && <Replacement {...parts} />}
+      {mayKeep && <AsTemplate {...parts} />}
+      {mayChange && isOpen && <Cancellation {...parts} />}
+    </Drop>
+  );
 }
 
 /** Folders to choose from; that of the document is among them, although not all are offered. */
@@ -136,86 +223,46 @@ function TimeOf({ language, at }: { language: Language; at: number }) {
   return <time dateTime={new Date(at).toISOString()}>{timeText(language, at)}</time>;
 }
 
-/** The person whom a change is about. */
-interface About {
-  readonly action?: string;
-  readonly member?: string;
-  readonly name?: string;
-  readonly email?: string;
-}
-
-/** A button of the script, which shows it. */
-function Change({
-  texts: { page },
-  what,
-  about: { action = '', member = '', name = '', email = '' } = {},
-}: {
-  texts: SenderTexts;
-  what: keyof SenderTexts['page']['changes']['buttons'];
-  about?: About;
-}) {
-  const label = page.changes.buttons[what];
-  return (
-    <Button
-      hidden
-      data-do={what}
-      data-action={action}
-      data-member={member}
-      data-name={name}
-      data-email={email}
-      aria-label={name === '' ? undefined : `${label}: ${name}`}
-    >
-      {label}
-    </Button>
-  );
+/** A change of the script, about a person or the document. */
+function changeOf(
+  { page }: SenderTexts,
+  what: Change['what'],
+  who: Who = { action: '', member: '', name: '', email: '' },
+): Change {
+  return { what, label: page.changes.buttons[what], who };
 }
 
 /**
  * Changes of a person who has not acted. Of XML nobody is replaced: the API does not show which element the person signs.
  */
-function PersonChanges({
-  texts,
-  action: { id, user, status, signRuleUsers },
-  isXml,
-}: {
-  texts: SenderTexts;
-  action: FlowActionView;
-  isXml: boolean;
-}) {
+function changesOf(
+  texts: SenderTexts,
+  { id, user, status, signRuleUsers }: FlowActionView,
+  isXml: boolean,
+): readonly Change[] {
   if (user === null) {
-    const left = signRuleUsers.filter(
-      ({ signatureDate, hasRefused }) => signatureDate === null && !hasRefused,
-    );
-    return left.map((one) => <Change texts={texts} what="address" about={aboutOf(id, one, one.id)} />);
+    const left = signRuleUsers.filter((one) => !hasActed(one));
+    return left.map((one) => changeOf(texts, 'address', whoIs(id, one, one.id)));
   }
-  const about = aboutOf(id, user, '');
-  return (
-    <>
-      <Change texts={texts} what="address" about={about} />
-      {!isXml && <Change texts={texts} what="replace" about={about} />}
-      {status === 'Pending' && user.email !== null && <Change texts={texts} what="link" about={about} />}
-    </>
-  );
+  const who = whoIs(id, user, '');
+  const changes = [changeOf(texts, 'address', who)];
+  if (!isXml) changes.push(changeOf(texts, 'replace', who));
+  if (status === 'Pending' && user.email !== null) changes.push(changeOf(texts, 'link', who));
+  return changes;
 }
 
-function aboutOf(
+function whoIs(
   action: string,
   { name, email }: { name: string | null; email: string | null },
   member: string,
-): About {
+): Who {
   return { action, member, name: name ?? email ?? '', email: email ?? '' };
 }
 
-function DocumentFacts({ page: { words }, texts: { page, statuses }, shown: { document } }: Parts) {
+function DocumentFacts({ page: { words }, texts: { page }, shown: { document } }: Parts) {
   const { language } = words;
-  const { status, creationDate, expirationDate, statusUpdateReason: reason } = document;
+  const { creationDate, expirationDate, statusUpdateReason: reason } = document;
   const pairs: (readonly [string, ComponentChildren])[] = [
-    [
-      page.status,
-      <span class="status" data-tone={DOCUMENT_STATUS[status].tone}>
-        {statuses[status]}
-      </span>,
-    ],
     [page.created, <TimeOf language={language} at={creationDate} />],
   ];
   if (expirationDate !== null) pairs.push([page.expires, <TimeOf language={language} at={expirationDate} />]);
@@ -226,7 +273,7 @@ function DocumentFacts({ page: { words }, texts: { page, statuses }, shown: { do
 function Participants(parts: Parts) {
   const { page, texts, shown } = parts;
   const { id, flowActions, status, mimeType } = shown.document;
-  const { signing } = page.words;
+  const { signing, language } = page.words;
   const isXml = /xml/i.test(mimeType);
   const isOpen = status === 'Pending' && shown.mayChange;
   return (
@@ -236,18 +283,21 @@ function Participants(parts: Parts) {
       <ol class="participants" role="list">
         {flowActions.map((action) => (
           <li data-status={action.status}>
-            <span class="who">
-              <bdi>{nameOf(action, signing.unnamed)}</bdi>
-            </span>{' '}
-            <span class="what">
-              {filled(texts.page.step, { step: String(action.step) })}:{' '}
-              {signing.doings[action.type][action.status]}
-            </span>
-            <GroupMembers texts={texts} action={action} />
+            <div class="grow">
+              <span class="who">
+                <bdi>{nameOf(action, signing.unnamed)}</bdi>
+              </span>{' '}
+              {action.user?.name && action.user.email !== null && <bdi class="hint">{action.user.email}</bdi>}
+              <span class="what">
+                {filled(texts.page.step, { step: String(action.step) })}:{' '}
+                {signing.doings[action.type][action.status]}
+              </span>
+              <LastSeen texts={texts} language={language} action={action} visits={shown.visits} />
+              <GroupMembers texts={texts} action={action} />
+            </div>
             {isOpen && action.status !== 'Completed' && (
               <div class="ways">
-                <PersonChanges texts={texts} action={action} isXml={isXml} />
-                {action.status === 'Pending' && (
+                {canBeReminded(action) && (
                   <AccountForm
                     of={parts}
                     isChecked
@@ -256,6 +306,15 @@ function Participants(parts: Parts) {
                     <Button type="submit">{texts.page.remind}</Button>
                   </AccountForm>
                 )}
+                <Island
+                  name="person-menu"
+                  of={PersonMenu}
+                  needsScript
+                  props={{
+                    name: `${signing.more}: ${nameOf(action, signing.unnamed)}`,
+                    changes: changesOf(texts, action, isXml),
+                  }}
+                />
                 <FactorResets {...parts} action={action} />
               </div>
             )}
@@ -263,6 +322,26 @@ function Participants(parts: Parts) {
         ))}
       </ol>
     </>
+  );
+}
+
+/** The last time that the person was seen at the document, as far as the newest entries of the history tell. */
+function LastSeen({
+  texts,
+  language,
+  action: { user },
+  visits,
+}: {
+  texts: SenderTexts;
+  language: Language;
+  action: FlowActionView;
+  visits: SenderDocument['visits'];
+}) {
+  const seen = visits.find(({ userId }) => user !== null && userId === user.id);
+  return seen === undefined ? null : (
+    <span class="what">
+      <TimeOf language={language} at={seen.date} /> {texts.page.historyTypes[seen.type]}
+    </span>
   );
 }
 
@@ -322,11 +401,17 @@ function nameOf({ user, ruleName }: FlowActionView, unnamed: string): string {
   return ruleName ?? user?.name ?? user?.email ?? unnamed;
 }
 
-function Downloads({ texts: { page }, shown: { document } }: Parts) {
-  const { id, hasSignature, status } = document;
+function contentOf(id: string, type: DownloadType): string {
+  return `/api/documents/${id}/content?type=${type}`;
+}
+
+/** The files besides that of the primary action. */
+function Downloads({ texts: { page }, shown }: Parts) {
+  const { id, hasSignature, status } = shown.document;
+  const hasSigned = hasSignature && mainActionOf(shown) !== 'download';
   const offered: readonly (readonly [DownloadType, string])[] = [
     ['Original', page.original],
-    ...(hasSignature ? ([['Signatures', page.signed]] as const) : []),
+    ...(hasSigned ? ([['Signatures', page.signed]] as const) : []),
     ...(hasSignature || status === 'Concluded' ? ([['SignaturesManifest', page.manifest]] as const) : []),
   ];
   return (
@@ -334,7 +419,7 @@ function Downloads({ texts: { page }, shown: { document } }: Parts) {
       <h2>{page.downloads}</h2>
       <p class="ways">
         {offered.map(([type, label]) => (
-          <ButtonLink href={`/api/documents/${id}/content?type=${type}`} download>
+          <ButtonLink href={contentOf(id, type)} download>
             {label}
           </ButtonLink>
         ))}
@@ -360,20 +445,12 @@ function Cancellation(parts: Parts) {
   );
 }
 
-function NewVersion({ texts: { page } }: Parts) {
-  return (
-    <details id="new-version">
-      <summary>{page.newVersion}</summary>
-      <p class="hint">{page.newVersionHint}</p>
-      <label>
-        {page.file} <input type="file" id="version-file" />
-      </label>
-      <p>
-        <Button id="replace">{page.replace}</Button>
-      </p>
-      <div id="outcome" class="outcome" role="status" aria-live="polite" tabIndex={-1} />
-    </details>
-  );
+function Replacement({ texts: { page, editor } }: Parts) {
+  const { newVersion, newVersionHint, file, replace } = page;
+  const { noFile, uploading, failed } = editor.script;
+  const texts = { newVersion, newVersionHint, file, replace };
+  const words = { noFile, uploading, failed };
+  return <Island name="new-version" of={NewVersion} props={{ texts, words }} needsScript />;
 }
 
 function AsTemplate(parts: Parts) {

@@ -10,7 +10,7 @@ import type {
   OverviewKind,
   OverviewPerson,
 } from '../../../../actors/portal/api.ts';
-import type { DraftItem } from '../../../../contracts/portal/kept-requests/drafts.ts';
+import type { DraftItem } from '../../../../contracts/portal/saved-requests/drafts.ts';
 import { DOCUMENT_STATUS, LISTED_STATUSES } from '../../../../contracts/portal/words.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { Icon } from '../../../components/icon.tsx';
@@ -29,6 +29,13 @@ export interface ListFilters {
   readonly from: string;
   readonly to: string;
   readonly order: string;
+}
+
+/** Steps of an administrator's first visit, each true when it is done. To be signed in is the first. */
+export interface FirstSteps {
+  readonly logo: boolean;
+  readonly colleague: boolean;
+  readonly document: boolean;
 }
 
 export interface DocumentsData {
@@ -58,6 +65,8 @@ export interface DocumentsData {
   /** Query of the next page; null: there is none. */
   readonly next: string | null;
   readonly isFirst: boolean;
+  /** Undefined: none are left. */
+  readonly firstSteps: FirstSteps | undefined;
   readonly formToken: string;
 }
 
@@ -116,6 +125,7 @@ export function DocumentsView({
         )}
         <Find data={data} />
       </PageHead>
+      {data.firstSteps !== undefined && <Begin data={data} steps={data.firstSteps} />}
       <Tiles data={data} />
       <Filters data={data} />
       {filters.show === 'drafts' ? (
@@ -136,6 +146,49 @@ export function DocumentsView({
       <Actions data={data} selection={selection} actions={actions} />
     </>
   );
+}
+
+/** First steps of an administrator, ticked as they are done. */
+function Begin({ data, steps }: { data: DocumentsData; steps: FirstSteps }) {
+  const { texts, formToken } = data;
+  const { setup } = texts.list;
+  const language = languageOf(data);
+  const links = [
+    { name: 'you', isDone: true, href: '/account' },
+    { name: 'logo', isDone: steps.logo, href: '/organization/branding' },
+    { name: 'colleague', isDone: steps.colleague, href: '/organization/users' },
+    { name: 'document', isDone: steps.document, href: '/account/documents/new' },
+  ] as const;
+  return (
+    <nav class="card first-steps" aria-label={setup.title}>
+      <strong>{setup.title}</strong>
+      {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers. */}
+      <ol role="list">
+        {links.map(({ name, isDone, href }) => (
+          <li key={name} class={isDone ? 'done' : undefined}>
+            <Icon name={isDone ? 'circle-check' : 'circle'} />
+            {isDone ? (
+              <span>
+                {setup[name]} <span class="muted small">{setup.done}</span>
+              </span>
+            ) : (
+              <a href={`${href}${language}`}>{setup[name]}</a>
+            )}
+            {name === 'document' && !isDone && (
+              <form method="post" action={`/account/documents/sample${language}`}>
+                <input type="hidden" name="formToken" value={formToken} />
+                <Button type="submit">{setup.sample}</Button>
+              </form>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function languageOf({ culture }: DocumentsData): string {
+  return culture === '' ? '' : `?culture=${culture}`;
 }
 
 /** Address of the list with other filters. */
@@ -311,7 +364,7 @@ function Rows({
   selection: RowSelection;
   actions: DocumentsActions | undefined;
 }) {
-  const { items, texts, culture } = data;
+  const { items, texts } = data;
   const { list } = texts;
   const ids = items.map(({ id }) => id);
   const areAll = ids.every((id) => selection.ids.has(id));
@@ -340,7 +393,7 @@ function Rows({
       ]}
       rows={items.map((item) => {
         const isSelected = selection.ids.has(item.id);
-        const language = culture === '' ? '' : `?culture=${culture}`;
+        const language = languageOf(data);
         return {
           key: item.id,
           cells: [
@@ -483,9 +536,10 @@ function Actions({
   );
 }
 
-function Drafts({ data: { drafts, texts, culture, formToken, maySend } }: { data: DocumentsData }) {
+function Drafts({ data }: { data: DocumentsData }) {
+  const { drafts, texts, formToken, maySend } = data;
   const { list } = texts;
-  const language = culture === '' ? '' : `?culture=${culture}`;
+  const language = languageOf(data);
   if (drafts.length === 0)
     return (
       <Card>

@@ -2,9 +2,9 @@
 
 import type { CreateDocuments, SignedInUser } from '../../../../actors/portal/api.ts';
 import type { NewField } from '../../../../contracts/portal/flow.ts';
-import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
+import type { TemplateItem } from '../../../../contracts/portal/saved-requests/templates.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
-import { maySend } from '../../../../machines/portal/user-rights.ts';
+import { maySend } from '../../../../machines/portal/accounts/user-rights.ts';
 import { Button, ButtonLink, Field, Select, TextArea } from '../../../components/controls.tsx';
 import { PageHead, Table } from '../../../components/surfaces.tsx';
 import { Notice, Sure } from '../account-form.tsx';
@@ -15,7 +15,7 @@ import {
   addressFrom,
   FORM_TOKEN,
 } from '../account-frame.ts';
-import { filled, type SenderTexts } from '../texts.ts';
+import { filled, LANGUAGE_NAMES, type SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';
 
 const PATH = '/account/templates';
@@ -234,6 +234,13 @@ function UseForm({
             maxLength={254}
             spellcheck={false}
             value={values[`email-${index}`]}
+          />
+          <Select
+            id={`language-${index}`}
+            name={`language-${index}`}
+            label={editor.personLanguage}
+            options={[['', editor.anyLanguage], ...LANGUAGE_NAMES]}
+            value={values[`language-${index}`] ?? ''}
           />
         </fieldset>
       ))}

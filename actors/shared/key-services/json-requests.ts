@@ -1,0 +1,90 @@
+/** Requests with JSON to key services, over connections that stay open. */
+import { createHttpClient } from '@sealwright/signatures/http';
+import { type RequestLimit, ServiceBusy } from './key-service.ts';
+
+export interface JsonAnswer {
+  readonly status: number;
+  /** `{}` for an answer that is no JSON object. */
+  readonly body: { readonly [member: string]: unknown };
+}
+
+export interface JsonRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+/** Bytes of an answer; a chain of certificates takes some 10,000. */
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** Statuses below 500 after which a later request may succeed; Vault answers 412 and 47x while a node catches up. */
+const PASSING: ReadonlySet<number> = new Set([408, 412, 425, 429, 472, 473]);
+
+export class JsonClient {
+  readonly #client;
+
+  constructor(connections: number) {
+    this.#client = createHttpClient({ connections, idleConnections: connections });
+  }
+
+  /** @param repeatable false: a request that may count twice is not sent again @throws {ServiceBusy} */
+  async send(request: JsonRequest, { signal }: RequestLimit, repeatable = true): Promise<JsonAnswer> {
+    const { method, url, headers, body } = request;
+    try {
+      const answer = await this.#client.send({
+        url: new URL(url),
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body && Buffer.from(JSON.stringify(body)),
+        policy: 'any',
+        repeatable,
+        signal,
+      });
+      const status = answer.statusCode ?? 0;
+      const text = await textOf(answer);
+      if (status >= 500 || PASSING.has(status))
+        throw new ServiceBusy(`it answers with HTTP status ${status}`);
+      return { status, body: objectOf(text) };
+    } catch (error) {
+      if (error instanceof ServiceBusy) throw error;
+      throw new ServiceBusy(
+        `it can't be reached (${(error as NodeJS.ErrnoException).code ?? 'the connection broke'})`,
+      );
+    }
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+async function textOf(answer: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of answer) {
+    length += piece.length;
+    // Leaving the loop destroys the response and its connection.
+    if (length > MAX_ANSWER_BYTES) return '';
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function objectOf(text: string): JsonAnswer['body'] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isObject(value: unknown): value is { readonly [member: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

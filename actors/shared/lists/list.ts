@@ -1,0 +1,155 @@
+/**
+ * A page of a list. One of two drivers makes it, chosen in `pageOf`: the rows of the store (`stored-rows.ts`, with
+ * `sparse-index.ts` for places far from both ends), or a table in memory of the fields that a list filters by (`../tables/`).
+ * Totals are exact. Source: docs/decisions/0410-one-port-for-lists.md.
+ */
+import type { Row } from '@sealwright/runtime';
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import { newestOf, rowsAt, type SparseIndexes } from './sparse-index.ts';
+import { mergedPieces, type NumberBounds, numberOf, type RowRange, type RowStore } from './stored-rows.ts';
+
+/** Rows that are read rather than that a table is used: within 2 ms. */
+const FEW = 1_000;
+
+/** A range, with the number of its rows where counters tell it. */
+interface CountedRange extends RowRange {
+  readonly total?: number;
+}
+
+export interface List<Item> {
+  /** Actors that have the rows. */
+  readonly kind: string;
+  /** Rows of a list are merged by the number behind the prefix; the prefixes are of one length. */
+  readonly ranges: readonly CountedRange[];
+  /** @default all rows */
+  readonly fits?: ((row: Row) => boolean) | undefined;
+  /** Number of matches of the whole list, where counters tell it. */
+  readonly total?: number | undefined;
+  /** Number of rows of the ranges, where it is known. */
+  readonly size?: number | undefined;
+  readonly itemOf: (row: Row) => Item;
+  /** Finds the same in a table; undefined while it is incomplete. @default there is none */
+  readonly table?: ((part: TablePart) => Promise<FoundPart<Item> | undefined>) | undefined;
+}
+
+export interface ListPart extends NumberBounds {
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  /** Items before the page; of no effect with a position. */
+  readonly offset: number;
+  /** Place at which the page begins; the answer then says where the next one does. */
+  readonly position?: 'start' | ListPosition | undefined;
+}
+
+export interface TablePart extends NumberBounds {
+  readonly newestFirst: boolean;
+  readonly limit: number;
+  readonly offset: number;
+  /** Number of matches where it is known. */
+  readonly total: number | undefined;
+}
+
+export interface FoundPart<Item> {
+  readonly found: readonly { readonly item: Item; readonly number: number }[];
+  readonly totalCount: number;
+}
+
+/** @param indexes where a list without a table may be long */
+export async function pageOf<Item>(
+  store: RowStore,
+  list: List<Item>,
+  part: ListPart,
+  indexes?: SparseIndexes,
+): Promise<Page<Item>> {
+  return foundPage(part, list.total, async (wanted) => {
+    const isPlain = list.fits === undefined && list.total !== undefined && !isBounded(wanted);
+    const isNear = isPlain && (wanted.offset + wanted.limit) * list.ranges.length <= FEW;
+    const isIndexed = isPlain && indexes !== undefined && list.ranges.length === 1;
+    const rows = () => (isPlain ? plainPage(store, list, wanted, indexes) : testedPage(store, list, wanted));
+    if (list.table === undefined || isNear || isIndexed || !(await isLong(store, list))) return rows();
+    return (await list.table(wanted)) ?? rows();
+  });
+}
+
+/** The page of what `find` finds. @param counted number of matches of the whole list, where it is known */
+export async function foundPage<Item>(
+  part: ListPart,
+  counted: number | undefined,
+  find: (part: TablePart) => Promise<FoundPart<Item>>,
+): Promise<Page<Item>> {
+  const { position, newestFirst, limit } = part;
+  const total = typeof position === 'object' ? position.totalCount : counted;
+  const offset = position === undefined ? part.offset : 0;
+  if (total !== undefined && offset >= total) return { items: [], totalCount: total };
+  // A list by position looks for one more: whether there is a further page.
+  const most = position === undefined ? limit : limit + 1;
+  const { found, totalCount } = await find({ ...boundsOf(part), newestFirst, limit: most, offset, total });
+  const items = found.slice(0, limit).map(({ item }) => item);
+  const after = found[limit - 1]?.number ?? 0;
+  return { items, totalCount, ...(found.length > limit && { next: { after, totalCount } }) };
+}
+
+/** Bounds of the numbers, of which the position is one. */
+function boundsOf({ from = -Infinity, below = Infinity, newestFirst, position }: ListPart): NumberBounds {
+  const after = typeof position === 'object' ? position.after : undefined;
+  const least = newestFirst || after === undefined ? from : Math.max(from, after + 1);
+  const end = !newestFirst || after === undefined ? below : Math.min(below, after);
+  return { ...(least > -Infinity && { from: least }), ...(end < Infinity && { below: end }) };
+}
+
+function isBounded({ from, below }: NumberBounds): boolean {
+  return from !== undefined || below !== undefined;
+}
+
+/** True if the ranges have more than a few rows. */
+export async function isLong(store: RowStore, { ranges, size }: Pick<List<never>, 'ranges' | 'size'>) {
+  if (size !== undefined) return size >= FEW;
+  const offset = Math.floor(FEW / ranges.length);
+  for (const range of ranges) if ((await store.rows({ ...range, offset, limit: 1 })).length > 0) return true;
+  return false;
+}
+
+/** Of all rows, whose number is known: those before the page are not read where an index or the nearer end leads to it. */
+async function plainPage<Item>(
+  store: RowStore,
+  { kind, ranges, itemOf, total = 0 }: List<Item>,
+  part: TablePart,
+  indexes: SparseIndexes | undefined,
+): Promise<FoundPart<Item>> {
+  const [only] = ranges;
+  const counted = ranges.flatMap(({ view, prefix = [], total: its }) =>
+    its === undefined ? [] : [{ view, kind, prefix, total: its }],
+  );
+  let rows: readonly Row[];
+  if (only !== undefined && ranges.length === 1)
+    rows = await rowsAt(store, { ...only, ...part, kind, total }, indexes);
+  else if (part.newestFirst && counted.length === ranges.length)
+    rows = await newestOf(store, counted, part, indexes);
+  else return testedPage(store, { kind, ranges, itemOf }, part);
+  return {
+    found: rows.map((row) => ({ item: itemOf(row), number: only === undefined ? 0 : numberOf(row, only) })),
+    totalCount: total,
+  };
+}
+
+/** Reads the rows before the page too, and all others where their number is not known. */
+async function testedPage<Item>(
+  store: RowStore,
+  { ranges, fits, itemOf }: List<Item>,
+  { offset, limit, total, ...options }: TablePart,
+): Promise<FoundPart<Item>> {
+  const [range = { prefix: [] }] = ranges;
+  const found: { item: Item; number: number }[] = [];
+  let matched = 0;
+  const first = Math.max(1, limit);
+  for await (const rows of mergedPieces(store, ranges, { ...options, first })) {
+    for (const row of rows) {
+      if (fits?.(row) === false) continue;
+      if (matched >= offset && found.length < limit)
+        found.push({ item: itemOf(row), number: numberOf(row, range) });
+      matched += 1;
+    }
+    if (total !== undefined && found.length === limit) break;
+  }
+  return { found, totalCount: total ?? matched };
+}

@@ -1,0 +1,265 @@
+/**
+ * Decisions on participants' messages; undefined = not accepted now, nothing changes.
+ *
+ * Source: docs/portal-values.md §§8-11, 14, 15, 19.
+ */
+
+import type { Millis } from '../../ids.ts';
+import type { CompletedAction, FilledValue, FlowAction } from '../portal-types.ts';
+import type { AcceptedSignature, DocumentContext, EarlySignature, Turn } from './document-context.ts';
+import {
+  announceEffect,
+  applySignatureEffect,
+  concludeEffect,
+  type Decision,
+  type DecisionFunction,
+  type DocumentMessageOf,
+  notifyEffect,
+  turnBy,
+} from './document-decision.ts';
+import {
+  actionsReleased,
+  isDone,
+  isSigning,
+  remainingSignatures,
+  turnOf,
+  usersOf,
+  withAction,
+  withRefusal,
+} from './document-flow.ts';
+import {
+  activeMails,
+  actorOf,
+  deduplicated,
+  observerMails,
+  turnMails,
+  withEvent,
+} from './document-notifications.ts';
+
+/** Returns the turn unless an accepted signature already fills it. */
+export function pendingTurnOf(
+  document: DocumentContext,
+  turn: Turn & { readonly version?: number },
+): ReturnType<typeof turnOf> {
+  // The signed file must be the file that the participant has seen.
+  if (turn.version !== undefined && turn.version !== document.version) return undefined;
+  const found = turnOf(document.actions, turn);
+  if (found === undefined) return undefined;
+  const promised = document.accepted.filter(({ flowActionId }) => flowActionId === turn.flowActionId);
+  if (promised.some(({ userId }) => userId === turn.userId)) return undefined;
+  return promised.length < remainingSignatures(found.action) ? found : undefined;
+}
+
+/** Signing time of a signature made at `at`: whole seconds, the precision of PDF and CMS, rounded down. */
+export function signingTimeAt(at: Millis): Millis {
+  return Math.floor(at / 1000) * 1000;
+}
+
+/** Identifies a signature in its file, independently of its signing time. */
+export function fieldNameFor({ flowActionId }: Turn, id: string): string {
+  return `Signature_${flowActionId.slice(0, 8)}_${id.slice(0, 8)}`;
+}
+
+export const sign: DecisionFunction<'SIGN'> = (document, message) => {
+  const { at, id, flowActionId, userId, evidence, evidenceSha256, marks, image, isQuiet, values } = message;
+  const turn = pendingTurnOf(document, message);
+  if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
+    return undefined;
+  if (!fitsFields(turn.action, values)) return undefined;
+  const { made } = message;
+  const signingTime = made?.signingTime ?? signingTimeAt(at);
+  const signature: AcceptedSignature = {
+    id,
+    flowActionId,
+    userId,
+    evidence,
+    evidenceSha256,
+    marks,
+    image,
+    isQuiet,
+    signingTime,
+    kind: 'electronic',
+    acceptedAt: at,
+    fieldName: fieldNameFor(message, id),
+    certificate: null,
+    state: null,
+    value: null,
+    ...(values !== undefined && { values }),
+  };
+  const accepted = [...document.accepted, signature];
+  const updated = { ...withAttachments(document, values), accepted, updateDate: at };
+  const { context, effects } = applySignatureEffect(updated);
+  const done = { context, note: `${nameOf(turn)} signed.`, doneBy: turnBy(turn.user, evidence) };
+  return withMade(document, message, { ...done, effects });
+};
+
+/** Lets the same step add a signature that is made; undefined when the document does not take it. */
+export function withMade(
+  document: DocumentContext,
+  { at, id, made }: Pick<DocumentMessageOf<'SIGN' | 'COMPLETE'>, 'at' | 'id' | 'made'>,
+  accepted: Decision,
+): Decision | undefined {
+  if (made === undefined) return accepted;
+  // Others have changed the document since, or their signatures come first.
+  if (!isMadeFor(document, made) || accepted.context.applying !== id) return undefined;
+  const next = { type: 'SIGNATURE_ADDED', at, id, ...made.result } as const;
+  return { ...accepted, effects: [], noteState: 'Pending', next };
+}
+
+function isMadeFor({ updateDate, current, signatures }: DocumentContext, { base }: EarlySignature): boolean {
+  return (
+    base.updateDate === updateDate &&
+    base.current.sha256 === current.sha256 &&
+    base.signatures?.sha256 === signatures?.sha256
+  );
+}
+
+/** False for values that were checked against other fields: an edit of the flow may replace them meanwhile. */
+export function fitsFields(
+  { fields = [] }: Pick<FlowAction, 'fields'>,
+  values: readonly FilledValue[] = [],
+): boolean {
+  const known = new Set(fields.map(({ id }) => id));
+  const filled = new Set(values.map(({ fieldId }) => fieldId));
+  return (
+    values.every(({ fieldId }) => known.has(fieldId)) &&
+    fields.every(({ id, isRequired }) => !isRequired || filled.has(id))
+  );
+}
+
+/** Adds the files of a signature to the attachments. */
+export function withAttachments(
+  document: DocumentContext,
+  values: readonly FilledValue[] = [],
+): DocumentContext {
+  const added = values.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment]));
+  return added.length === 0 ? document : { ...document, attachments: [...document.attachments, ...added] };
+}
+
+/** Removes the files of a signature that was not made. */
+export function withoutAttachments(
+  document: DocumentContext,
+  values: readonly FilledValue[] = [],
+): DocumentContext {
+  const gone = new Set(values.flatMap(({ attachment }) => attachment?.id ?? []));
+  if (gone.size === 0) return document;
+  return { ...document, attachments: document.attachments.filter(({ id }) => !gone.has(id)) };
+}
+
+export function nameOf({ user }: NonNullable<ReturnType<typeof turnOf>>): string {
+  return user.name ?? user.email ?? user.identifier ?? 'A participant';
+}
+
+export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
+  const { at, flowActionId, userId, evidence, evidenceSha256, isQuiet } = message;
+  const turn = pendingTurnOf(document, message);
+  if (turn === undefined || isSigning(turn.action)) return undefined;
+  const made: CompletedAction = {
+    flowActionId,
+    userId,
+    at,
+    evidence,
+    evidenceSha256,
+    kind: 'approval',
+    signingTime: null,
+    marks: [],
+    image: null,
+    certificate: null,
+    fieldName: null,
+  };
+  const done = turnCompleted({ ...document, updateDate: at }, message, {
+    made,
+    isElectronic: null,
+    isQuiet,
+    goesOn: true,
+  });
+  return { ...done, note: `${nameOf(turn)} approved.`, doneBy: turnBy(turn.user, evidence) };
+};
+
+interface TurnCompletion {
+  readonly made: CompletedAction;
+  /** Kind of the signature; null for an approval. */
+  readonly isElectronic: boolean | null;
+  /** True: no mails are sent. */
+  readonly isQuiet: boolean;
+  /** False in a stopped flow: nothing follows. */
+  readonly goesOn: boolean;
+}
+
+/** Completes a turn, releases the next step or concludes the flow. */
+export function turnCompleted(
+  document: DocumentContext,
+  turn: Turn,
+  { made, isElectronic, isQuiet, goesOn }: TurnCompletion,
+): Decision {
+  const at = document.updateDate;
+  const before = document.actions.find(({ id }) => id === turn.flowActionId);
+  const user = before && usersOf(before).find(({ id }) => id === turn.userId);
+  const now = withAction(document.actions, turn, isElectronic, at);
+  const { actions, pending } = goesOn ? actionsReleased(now, at) : { actions: now, pending: [] };
+  const { document: context, event } = withEvent(
+    { ...document, actions, made: [...document.made, made] },
+    {
+      type: made.kind === 'approval' ? 'DocumentApproved' : 'DocumentSigned',
+      ...(user && { by: actorOf(turn, user) }),
+      ...(made.values !== undefined && {
+        values: made.values.map(({ attachment: _, ...value }) => value),
+      }),
+    },
+  );
+  const news = announceEffect(event);
+  if (goesOn && isDone(actions))
+    return {
+      context: { ...context, reservations: [] },
+      to: 'FlowConcluded',
+      effects: [...news, concludeEffect(context)],
+      disarm: ['expiry'],
+    };
+  const isSilent = isQuiet || document.disableNotifications;
+  return {
+    context,
+    effects: [...news, ...notifyEffect(isSilent ? [] : turnMails(context, pending, 'pending'))],
+  };
+}
+
+export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) => {
+  const { at, reason } = message;
+  const turn = pendingTurnOf(document, message);
+  if (turn === undefined) return undefined;
+  const { actions, stops } = withRefusal(document.actions, message, reason, at);
+  const { user } = turn;
+  const principal = { id: user.id, type: 'User', name: user.name ?? user.email ?? '' } as const;
+  const changed: DocumentContext = {
+    ...withoutReservations(document, message),
+    actions,
+    updateDate: at,
+    ...(stops && { statusUpdatedBy: principal, statusUpdateReason: reason }),
+  };
+  const { document: context, event } = withEvent(changed, {
+    type: 'DocumentRefused',
+    by: actorOf(message, user),
+    reason,
+  });
+  const note = `${nameOf(turn)} refused.`;
+  const doneBy = turnBy(user, null);
+  if (!stops) return { context, effects: announceEffect(event), note, doneBy };
+  const mailKind = { about: 'refused', reason, byName: principal.name } as const;
+  const mails = document.disableNotifications
+    ? []
+    : deduplicated([...activeMails(context, mailKind, user.id), ...observerMails(context, mailKind)]);
+  return {
+    context,
+    to: 'Refused',
+    effects: [...announceEffect(event), ...notifyEffect(mails)],
+    note,
+    doneBy,
+  };
+};
+
+export function withoutReservations(document: DocumentContext, turn: Turn): DocumentContext {
+  return { ...document, reservations: document.reservations.filter((one) => !isOfTurn(one, turn)) };
+}
+
+export function isOfTurn(one: Turn, { flowActionId, userId }: Turn): boolean {
+  return one.flowActionId === flowActionId && one.userId === userId;
+}
