@@ -8,8 +8,18 @@ import { z } from 'zod';
 /** Returns the value as it goes on the wire. */
 export type Encoder = (value: unknown) => unknown;
 
+const compiled = new WeakMap<z.ZodType, Encoder>();
+
+/** Compiles at the first use: of hundreds of replies a process sends few. */
 export function encoderOf(schema: z.ZodType): Encoder {
-  return new EncoderScript().compile(schema);
+  return (value) => {
+    let encode = compiled.get(schema);
+    if (encode === undefined) {
+      encode = new EncoderScript().compile(schema);
+      compiled.set(schema, encode);
+    }
+    return encode(value);
+  };
 }
 
 class EncoderScript {

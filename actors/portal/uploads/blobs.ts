@@ -11,7 +11,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, type Clock, Retryable } from '@sealwright/runtime';
@@ -22,7 +22,12 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { InspectedFile, PdfInspection } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';
-import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
+import {
+  BLOB_FOLDER_MODE,
+  BLOB_MODIFICATION_TIME,
+  blobPath,
+  placeBlob,
+} from '../../shared/files/blob-placement.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
 import type { DiskSync } from '../../shared/files/disk-sync.ts';
 import { countOf } from '../../shared/lists/stored-rows.ts';
@@ -64,9 +69,6 @@ export function storeInPool(
     throw new Retryable('storage.unavailable', `The portal's folder cannot be used (${answer.code}).`);
   };
 }
-
-/** For the service and its group. */
-const FOLDER_MODE = 0o750;
 
 /**
  * Grace period of an unreferenced file after it was last written, milliseconds: its writer may still be about to commit
@@ -182,9 +184,9 @@ export class Blobs {
     this.#remote = needs.objects && new RemoteBlobs(needs.objects, needs.runtime.clock);
     this.#folder = join(needs.root, 'blobs');
     this.#incoming = join(needs.root, 'incoming');
-    makeDirectories(needs.root, FOLDER_MODE);
-    for (const path of [this.#incoming, this.#folder]) makeFolder(path);
-    for (let first = 0; first < 256; first++) makeFolder(join(this.#folder, shard(first)));
+    makeDirectories(needs.root, BLOB_FOLDER_MODE);
+    for (const path of [this.#incoming, this.#folder])
+      mkdirSync(path, { recursive: true, mode: BLOB_FOLDER_MODE });
     if (needs.isShared) return;
     for (const name of readdirSync(this.#incoming)) {
       rmSync(join(this.#incoming, name), { recursive: true, force: true });
@@ -396,20 +398,13 @@ export class Blobs {
     }
   }
 
+  /** @param path of a file whose data is durable */
   async #placeHere(path: string, blob: BlobRef): Promise<void> {
-    const target = this.pathOf(blob);
+    const { disk, runtime } = this.needs;
     this.#begin(blob.sha256);
     try {
-      const stats = await stat(target).catch(() => undefined);
-      // A file of another length is damage; the new one heals it.
-      if (stats?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
-      else {
-        const now = this.needs.runtime.clock.now() / 1000;
-        await utimes(path, now, BLOB_MODIFICATION_TIME);
-        await rename(path, target);
-      }
-      // Also for an existing file: its writer may not have synced it yet.
-      await this.needs.disk.directory(join(target, '..'));
+      const at = runtime.clock.now();
+      await placeBlob(path, { ...blob, folder: this.#folder, at, disk, synced: Promise.resolve() });
     } catch (error) {
       await rm(path, { force: true });
       throw unavailable(error);
@@ -439,6 +434,12 @@ export class Blobs {
     else this.#underWay.delete(sha256);
   }
 
+  /** Those with files: one for each first byte of a digest that has occurred. */
+  async #folders(): Promise<string[]> {
+    const names = await readdir(this.#folder);
+    return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).map((name) => join(this.#folder, name));
+  }
+
   /** Removes unreferenced files and incomplete writes. `signal` aborts. */
   async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
     const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE;
@@ -447,8 +448,7 @@ export class Blobs {
     await this.#sweepIncoming();
     if (this.#remote !== undefined)
       return this.#remote.sweep((sha256) => this.#isFree(store, sha256), before, signal);
-    for (let first = 0; first < 256; first++) {
-      const folder = join(this.#folder, shard(first));
+    for (const folder of await this.#folders()) {
       for (const [at, name] of (await readdir(folder)).entries()) {
         if (signal?.aborted === true) return { removed, bytes };
         if (at % BATCH_SIZE === BATCH_SIZE - 1) await nextTurn();
@@ -512,8 +512,7 @@ export class Blobs {
     await this.#sweepIncoming();
     const now = this.needs.runtime.clock.now();
     const files: { sha256: string; usedAt: Millis; length: number }[] = [];
-    for (let first = 0; first < 256; first++) {
-      const folder = join(this.#folder, shard(first));
+    for (const folder of await this.#folders()) {
       for (const sha256 of await readdir(folder)) {
         const stats = await stat(join(folder, sha256)).catch(() => undefined);
         if (stats !== undefined) files.push({ sha256, usedAt: stats.atimeMs, length: stats.size });
@@ -580,12 +579,4 @@ async function describeFile(path: string): Promise<StoredBlob> {
     length += (piece as Buffer).length;
   }
   return { blob: { sha256: sha256.digest('hex'), length }, md5: md5.digest('base64') };
-}
-
-function shard(first: number): string {
-  return first.toString(16).padStart(2, '0');
-}
-
-function makeFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: FOLDER_MODE });
 }

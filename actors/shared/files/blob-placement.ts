@@ -2,7 +2,7 @@
  * Puts a finished file of the portal under the name of its content. Pool threads use it on files they have just
  * written; `Blobs` confirms what they placed.
  */
-import { renameSync, rmSync, utimesSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errno, statIfPresent } from './directories.ts';
 import type { DiskSync } from './disk-sync.ts';
@@ -18,6 +18,12 @@ export function blobPath(folder: string, sha256: string): string {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw new TypeError('A blob is named by 64 hex digits.');
   return join(folder, sha256.slice(0, 2), sha256);
 }
+
+/** Of the folders of the portal's files. */
+export const BLOB_FOLDER_MODE = 0o750;
+
+/** Folders of blobs whose own entries are durable, as far as this thread knows. */
+const durableFolders = new Set<string>();
 
 export interface BlobPlacement {
   /** Of all blobs. */
@@ -46,11 +52,24 @@ export async function placeBlob(
     rmSync(path, { force: true });
   else {
     await (synced ?? disk.file(path));
+    await makeBlobFolder(dirname(target), disk);
     utimesSync(path, at / 1000, BLOB_MODIFICATION_TIME);
     renameSync(path, target);
   }
   // Also for an existing file: its writer may not have synced it yet.
   await disk.directory(dirname(target));
+}
+
+/** Makes the folder of a blob where it is missing; resolves when its entry is durable, also where another thread has just made it. */
+async function makeBlobFolder(folder: string, disk: DiskSync): Promise<void> {
+  if (durableFolders.has(folder)) return;
+  try {
+    mkdirSync(folder, { mode: BLOB_FOLDER_MODE });
+  } catch (error) {
+    if (errno(error) !== 'EEXIST') throw error;
+  }
+  await disk.directory(dirname(folder));
+  durableFolders.add(folder);
 }
 
 /** False when the file is no longer there. */
