@@ -58,8 +58,10 @@ const RELEASE = [
   'project/{clients-before-release,release}',
   'service/shards-{two,four}*',
   'service/soak/soak*',
-  'postgres/chaos',
-  'browser/engines/sender',
+  'postgres/{chaos,suspended-nodes}',
+  'actors/shared/objects/{object-nodes,return-to-moment}',
+  'http/portal/xades-options-long',
+  'browser/engines/*',
 ];
 
 /** Tests that the check runs on the next Node too: those of the listener, the store and threads, which depend on its version most. */
@@ -67,17 +69,15 @@ const NEXT_NODE = [
   'logging/*',
   'actors/compiler-flags',
   'machines/{portal,batch}/*',
-  'contracts/plain-text',
-  'settings/{checks,hosting,logging,runtime,signing,sources}',
-  'runtime/{host,step,inspection/inspect,store/lmdb,effects/outbox,shards/shards,timers/timers}',
-  'http/core/{headers,openapi}',
+  'runtime/{host,step,store/lmdb,effects/outbox,shards/shards,timers/timers}',
+  'http/core/headers',
   'http/batch/{jobs,session,uploads}',
   'crypto/{keys/load,sign}',
   'service/main-job',
 ];
 
 /** Those that it runs on the Nodes after that. */
-const LATER_NODES = ['http/core/{headers,hostile,http-libraries}', 'service/main-job'];
+const LATER_NODES = ['http/core/{headers,hostile,http-libraries}', 'commands/try'];
 
 /** Elapsed seconds of test processes (`shared/<group>` or the name of a file), beside others. `scripts/write-test-seconds.mjs` writes them. */
 export const TEST_SECONDS = JSON.parse(readFileSync(join(import.meta.dirname, 'test-seconds.json'), 'utf8'));
@@ -126,21 +126,28 @@ export const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 
  * Names of the test files that run.
  *
  * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start nothing, `all`, or `release`; `next-node`
- * and `later-nodes` for what the check repeats there. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves out what `npm test` runs. `SEALWRIGHT_FOLDERS`: only those in these folders, separated by commas.
+ * and `later-nodes` for what the check repeats there. `SEALWRIGHT_FOLDERS`: only those in these folders, separated by commas.
+ * `SEALWRIGHT_WITHOUT`: none of these folders; with the word `quick` in it, `all` leaves out what `npm test` runs.
  */
-export function chosenTests({ SEALWRIGHT_FOLDERS: folders, ...env }) {
-  const { SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without } = env;
-  if (folders)
-    return chosenTests(env).filter((file) => folders.split(',').includes(file.slice(0, file.indexOf('/'))));
+export function chosenTests({ SEALWRIGHT_FOLDERS, SEALWRIGHT_WITHOUT, SEALWRIGHT_TESTS: wanted }) {
+  const folders = SEALWRIGHT_FOLDERS?.split(',');
+  const without = SEALWRIGHT_WITHOUT?.split(',') ?? [];
+  return testsOf(wanted, without.includes('quick')).filter((file) => {
+    const folder = file.slice(0, file.indexOf('/'));
+    return (folders?.includes(folder) ?? true) && !without.includes(folder);
+  });
+}
+
+function testsOf(wanted, isWithoutQuick) {
   if (wanted === 'unit')
-    return chosenTests({}).filter(
+    return testsOf(undefined, false).filter(
       (file) => groupOf(file, SHARED) !== undefined && !STARTS_OTHERS.test(sourceOf(file)),
     );
   const repeated = { 'next-node': NEXT_NODE, 'later-nodes': LATER_NODES }[wanted]?.map(expression);
   if (repeated) return ALL.filter((file) => repeated.some((one) => one.test(file)));
   const all = wanted === 'all' || wanted === 'release';
   const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
-  const taken = (wanted === 'all' && without === 'quick' ? LONG : ['**/*']).map(expression);
+  const taken = (wanted === 'all' && isWithoutQuick ? LONG : ['**/*']).map(expression);
   return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
 }
 
