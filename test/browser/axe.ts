@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ExecutionContext } from 'ava';
 import type { Frame, Page } from 'playwright-core';
+import { casesOf } from '../project/rounds.ts';
 
 interface Violation {
   readonly id: string;
@@ -59,18 +60,22 @@ export async function violationsOf(
 }
 
 /**
- * Checks a page in light colours; then the rules that depend on colours in dark ones, in both with more contrast, and in those
- * that a person has set for high contrast.
+ * Checks a page in light colours; then the rules that depend on colours in dark ones and in those that a person has set for
+ * high contrast; before a release also in both with more contrast.
  */
 export async function assertAccessibleInThemes(t: ExecutionContext, page: Page, what: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   await assertAccessible(t, page, `${what}, light`);
-  for (const [theme, media] of [
-    ['dark', { colorScheme: 'dark' }],
-    ['dark with more contrast', { colorScheme: 'dark', contrast: 'more' }],
-    ['light with more contrast', { colorScheme: 'light', contrast: 'more' }],
-    ['high contrast', { colorScheme: 'light', contrast: null, forcedColors: 'active' }],
-  ] as const) {
+  for (const [theme, media] of casesOf(
+    [
+      ['dark', { colorScheme: 'dark' }],
+      ['high contrast', { colorScheme: 'light', forcedColors: 'active' }],
+    ] as const,
+    [
+      ['dark with more contrast', { colorScheme: 'dark', contrast: 'more', forcedColors: null }],
+      ['light with more contrast', { colorScheme: 'light', contrast: 'more', forcedColors: null }],
+    ] as const,
+  )) {
     await page.emulateMedia(media);
     await assertColours(t, page, `${what}, ${theme}`);
   }
