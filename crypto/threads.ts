@@ -2,8 +2,8 @@
 /// <reference types="node" preserve="true" />
 import { availableParallelism } from 'node:os';
 import type { Piscina } from 'piscina';
-import { machineAfter } from './core/machine.ts';
 import { assertRequest } from './core/request-checks.ts';
+import { machineAfter } from './core/system-time.ts';
 import {
   type AugmentFileRequest,
   type BegunSigning,

@@ -5,7 +5,7 @@
  */
 
 import { type ActorView, accepted, describeFailure, isRetryable, type Row } from '@sealwright/runtime';
-import type { OperationView } from '../../contracts/batch/operations.ts';
+import type { OperationView } from '../../contracts/batch/bulk-operations.ts';
 import { ACTION_STATES } from '../../contracts/batch/words.ts';
 import {
   type OperationAction,

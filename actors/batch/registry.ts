@@ -3,7 +3,7 @@
 import type { Actor } from '@sealwright/runtime';
 import { ACCESS_KEY } from './access/access-keys.ts';
 import { ENDED_SESSION } from './access/ended-sessions.ts';
-import { USED_ANSWER } from './access/used-answers.ts';
+import { USED_ANSWER } from './access/used-sign-in-answers.ts';
 import { SYSTEM_EVENT } from './job-records/events.ts';
 import { INPUT_FOLDER, JOB, OPERATION, PIPELINE } from './job-records/kinds.ts';
 import { PROCESSED_PATH } from './jobs/processed-paths.ts';

@@ -2,7 +2,7 @@
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import { AccessKeys } from './access/access-keys.ts';
 import { EndedSessions } from './access/ended-sessions.ts';
-import { UsedAnswers } from './access/used-answers.ts';
+import { UsedSignInAnswers } from './access/used-sign-in-answers.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { createClaims } from './claims.ts';
 import { FolderIntake } from './folders/folder-intake.ts';
@@ -28,7 +28,7 @@ export async function createWiring(options: BatchOptions, service: ServiceRuntim
     access: {
       keys: new AccessKeys(service),
       ended: new EndedSessions(service),
-      used: new UsedAnswers(service),
+      used: new UsedSignInAnswers(service),
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { parse, resolve } from 'node:path';
 import { augmentAsic } from '../asic/augment.ts';
-import { machineTime } from '../core/machine.ts';
+import { machineTime } from '../core/system-time.ts';
 import type { SignatureLevel } from '../core/types.ts';
 import type { ValidationReport } from '../core/validation-report.ts';
 import type { SigningServices } from '../evidence/authorities.ts';

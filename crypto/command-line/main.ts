@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Command line of the package. Loads the engine only for a command. */
 import { parseArgs } from 'node:util';
-import { machineTime } from '../core/machine.ts';
+import { machineTime } from '../core/system-time.ts';
 import { type ExitCode, escapeControls, failureOf, type Terminal } from './terminal.ts';
 
 const HELP = `Usage: sealwright-signatures <command> <file...> [options]

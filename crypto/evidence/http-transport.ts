@@ -1,6 +1,6 @@
 /** HTTP to time-stamp authorities, OCSP responders and CRL servers, with connections kept open between requests. */
 import type { IncomingMessage } from 'node:http';
-import { machineAfter, machineTime, machineWait } from '../core/machine.ts';
+import { machineAfter, machineTime, machineWait } from '../core/system-time.ts';
 import { CryptoError } from '../core/types.ts';
 import type { AuthorityRequest, AuthorityTransport } from './authorities.ts';
 import {

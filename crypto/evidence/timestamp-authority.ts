@@ -12,7 +12,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { NULL, octetString, sequence, small, TRUE, unsigned } from '../asn1/write.ts';
-import { machineRandom } from '../core/machine.ts';
+import { machineRandom } from '../core/system-time.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 import { HASH_BY_OID } from '../x509/signature-algorithms.ts';
 import {

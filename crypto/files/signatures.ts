@@ -2,7 +2,7 @@
 import { augmentAsic } from '../asic/augment.ts';
 import { openSource } from '../core/files.ts';
 import { formatOfHeader, HEADER_BYTES } from '../core/header-format.ts';
-import { machineTime } from '../core/machine.ts';
+import { machineTime } from '../core/system-time.ts';
 import {
   CryptoError,
   type InputFile,

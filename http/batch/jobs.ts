@@ -6,6 +6,12 @@
 import type { Batch, BulkQuery, JobFilter, OperationRequest } from '../../actors/index.ts';
 import { cancelJobs, clearJobs, retryJobs } from '../../contracts/batch/bulk.ts';
 import {
+  cancelOperation,
+  listOperations,
+  readOperation,
+  startOperation,
+} from '../../contracts/batch/bulk-operations.ts';
+import {
   cancelJob,
   jobDetail,
   jobFilter,
@@ -14,12 +20,6 @@ import {
   readOutput,
   retryJob,
 } from '../../contracts/batch/jobs.ts';
-import {
-  cancelOperation,
-  listOperations,
-  readOperation,
-  startOperation,
-} from '../../contracts/batch/operations.ts';
 import { ACTION_STATES } from '../../contracts/batch/words.ts';
 import { encoderOf } from '../../contracts/encoder.ts';
 import type { Part } from '../../contracts/operation.ts';

@@ -16,7 +16,7 @@ import {
   NOWHERE,
   type PartTarget,
   readUpload,
-} from '../core/body/upload.ts';
+} from '../core/body/form-reader.ts';
 
 export interface UploadRules<Sink extends ByteSink> extends FormHead {
   /** Names of the form fields to read; others are ignored. */

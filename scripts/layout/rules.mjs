@@ -304,7 +304,7 @@ export const COMPOSITIONS = ['http/batch/server.ts', 'http/portal/server.ts'];
 export const SOURCES_OF_CHANCE = [
   'runtime/model/clock.ts',
   'runtime/model/ids.ts',
-  'crypto/core/machine.ts',
+  'crypto/core/system-time.ts',
   'web/client/dom.ts',
   'clients/typescript/client.ts',
 ];

@@ -1,7 +1,7 @@
 /** Actions of operators and administrators leave a journal line, which the history seals. Source: docs/decisions/0053-tamper-evident-history.md. */
 import test from 'ava';
 import { type AnyStateMachine, getInitialSnapshot, transition } from 'xstate';
-import { jobDeliveryMachine } from '../../machines/batch/job-webhook.ts';
+import { jobDeliveryMachine } from '../../machines/batch/job-delivery-queue.ts';
 import { operationMachine } from '../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../machines/batch/pipeline.ts';
 import { NO_SETTINGS, organizationMachine } from '../../machines/portal/accounts/organization.ts';

@@ -8,7 +8,7 @@ import { describeFailure } from '@sealwright/runtime';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { pathKey } from '../../shared/files/storage-layout.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
-import { Repeated } from './repeated.ts';
+import { RepeatedWork } from './repeated-work.ts';
 
 const SWEEP_INTERVAL_MS = 6 * 3_600_000;
 /** Age from which an upload without a job counts as lost: the step of a job follows its upload at once. */
@@ -16,7 +16,7 @@ const LOST_AFTER_MS = 24 * 3_600_000;
 
 export class InputSweep {
   #stopped = false;
-  #repeated: Repeated | undefined;
+  #repeated: RepeatedWork | undefined;
 
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>,
@@ -27,7 +27,7 @@ export class InputSweep {
   start(): void {
     if (this.#stopped) return;
     const { clock, log } = this.runtime;
-    this.#repeated = new Repeated(
+    this.#repeated = new RepeatedWork(
       clock,
       SWEEP_INTERVAL_MS,
       () => this.sweep(),

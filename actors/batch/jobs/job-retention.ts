@@ -12,7 +12,7 @@ import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { clearTheseJobs } from './clearing.ts';
-import { Repeated } from './repeated.ts';
+import { RepeatedWork } from './repeated-work.ts';
 
 /** Pause between two sweeps, milliseconds. */
 const SWEEP_INTERVAL_MS = 3_600_000;
@@ -22,7 +22,7 @@ const BATCH_SIZE = 128;
 export class JobRetention {
   #sweeping: Promise<number> | undefined;
   #stopped = false;
-  #repeated: Repeated | undefined;
+  #repeated: RepeatedWork | undefined;
 
   constructor(
     private readonly runtime: BatchRuntime,
@@ -39,7 +39,7 @@ export class JobRetention {
   start(): void {
     if (!this.isConfigured || this.#stopped) return;
     const { clock, log } = this.runtime;
-    this.#repeated = new Repeated(
+    this.#repeated = new RepeatedWork(
       clock,
       SWEEP_INTERVAL_MS,
       () => this.sweep(),

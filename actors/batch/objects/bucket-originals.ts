@@ -12,7 +12,7 @@ import { HEADER_BYTES } from '@sealwright/signatures';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import type { BucketObject, InputBuckets } from '../../shared/objects/input-buckets.ts';
 import { ObjectReader } from '../../shared/objects/object-reader.ts';
-import { Refusals } from './refusals.ts';
+import { BucketRefusals } from './bucket-refusals.ts';
 
 const SCHEME = 's3://';
 
@@ -46,7 +46,7 @@ export function stampOfObject({ length, modifiedAt, etag }: BucketObject): FileS
 
 export class BucketOriginals {
   readonly #folder: string;
-  readonly #refusals = new Refusals();
+  readonly #refusals = new BucketRefusals();
 
   constructor(
     private readonly buckets: Pick<InputBuckets, 'list' | 'head' | 'get' | 'remove'>,

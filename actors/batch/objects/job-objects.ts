@@ -24,8 +24,8 @@ import {
   refusalOf,
   StoreRefusal,
 } from '../../shared/objects/object-store.ts';
+import { BucketRefusals } from './bucket-refusals.ts';
 import { OutputClaims } from './output-claims.ts';
-import { Refusals } from './refusals.ts';
 
 /** Folder of copies, among the working folders of a node; emptied at each start. */
 export const COPIES_FOLDER = '.objects';
@@ -72,7 +72,7 @@ export class JobObjects {
   readonly #folder: string;
   readonly #errors: string;
   readonly #claims: OutputClaims;
-  readonly #refusals = new Refusals();
+  readonly #refusals = new BucketRefusals();
   /** Copies of uploads by location. */
   readonly #kept: LRUCache<string, { readonly path: string; readonly length: number }>;
 

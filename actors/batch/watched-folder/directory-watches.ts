@@ -10,7 +10,7 @@ import { watch as watchWithLibrary } from 'chokidar';
 export const LARGE_DIRECTORY = 64;
 
 /**
- * File-system events of one directory: the names of changed entries; `sweep.ts` does the listing.
+ * File-system events of one directory: the names of changed entries; `listing.ts` does the listing.
  *
  * chokidar watches small directories. It lists a directory at its changes and takes the state of each entry
  * (https://github.com/paulmillr/chokidar/issues/1109), so `fs.watch` watches large and busy ones. Figures:

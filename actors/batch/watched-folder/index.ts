@@ -9,7 +9,7 @@ export type {
   WatchedFolderState,
 } from './contract.ts';
 export { createIgnoredNames } from './ignored-names.ts';
-export { isDoubtful, nameIn, walk } from './sweep.ts';
+export { isDoubtful, nameIn, walk } from './listing.ts';
 export {
   type BucketSource,
   createBucketFiles,

@@ -18,9 +18,9 @@ import { createFileReader, type FileReader } from './file-reader.ts';
 import { stabilityRules } from './file-systems.ts';
 import { createIgnoredNames } from './ignored-names.ts';
 import { createKnownFiles } from './known-files.ts';
+import { listFolder, nameIn, namesNotUtf8 } from './listing.ts';
 import { Pickup } from './pickup.ts';
 import type { StabilityRules } from './stability.ts';
-import { nameIn, namesNotUtf8, sweep } from './sweep.ts';
 import { createSweepSchedule, type SweepSchedule } from './sweep-schedule.ts';
 
 /** Interval of checks for a folder that is missing or cannot be read, milliseconds. */
@@ -227,7 +227,7 @@ class DirectoryFolder implements WatchedFolder {
     const entered = new Set(['']);
     const unlisted: string[] = [];
     const folder = this.path;
-    const doubtful = await sweep({
+    const doubtful = await listFolder({
       folder,
       rules: {
         recursive: this.#recursive,

@@ -12,7 +12,7 @@ import {
   callJobWebhook,
   type JobDeliveryContext,
   jobDeliveryMachine,
-} from '../../../machines/batch/job-webhook.ts';
+} from '../../../machines/batch/job-delivery-queue.ts';
 import { recordEvent } from '../../../machines/batch/system-event.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';

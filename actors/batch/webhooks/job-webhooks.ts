@@ -3,9 +3,9 @@
 import { accepted, Fatal, type HandledEffect, Retryable } from '@sealwright/runtime';
 import { JOB_WEBHOOKS } from '../../../contracts/batch/webhooks.ts';
 import { encoderOf } from '../../../contracts/encoder.ts';
+import type { JobDeliveryInput } from '../../../machines/batch/job-delivery-queue.ts';
+import { callJobWebhook, type JobWebhookCall } from '../../../machines/batch/job-delivery-queue.ts';
 import { enqueueWebhooks } from '../../../machines/batch/job-effects.ts';
-import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
-import { callJobWebhook, type JobWebhookCall } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';

@@ -13,13 +13,13 @@ import { withTaggedContent } from '../../../machines/portal/documents/tagged-con
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
+import type { DocumentActor } from '../document-records/document-index.ts';
 import {
   changeDocument,
   type DocumentRequest,
   type sendToDocument,
   wrongStatus,
-} from '../document-records/document-changes.ts';
-import type { DocumentActor } from '../document-records/document-index.ts';
+} from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentToChange } from '../document-records/document-reader.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import { assertSignatureType, type PlanDependencies } from './document-plans.ts';

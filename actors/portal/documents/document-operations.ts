@@ -33,17 +33,17 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/ids/order-numbers.ts';
 import { countOf } from '../../shared/lists/stored-rows.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
+import type { DocumentColumns } from '../document-records/document-columns.ts';
+import { type DocumentQuery, restricts } from '../document-records/document-filter.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
+import { listDocuments } from '../document-records/document-list.ts';
 import {
   cannotCancel,
   type DocumentRequest,
   originOf,
   refusalOf,
   wrongStatus,
-} from '../document-records/document-changes.ts';
-import type { DocumentColumns } from '../document-records/document-columns.ts';
-import { type DocumentQuery, restricts } from '../document-records/document-filter.ts';
-import { DOCUMENT } from '../document-records/document-index.ts';
-import { listDocuments } from '../document-records/document-list.ts';
+} from '../document-records/document-messages.ts';
 import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 
 /** Documents of a batch: their steps share commits, and other requests wait little. */

@@ -10,6 +10,10 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, DocumentOfRequest } from '../api/documents.ts';
+import type { DocumentColumns } from '../document-records/document-columns.ts';
+import { DocumentHistory } from '../document-records/document-history.ts';
+import { DOCUMENT, type DocumentActor } from '../document-records/document-index.ts';
+import { type DocumentQuery, listReadable } from '../document-records/document-list.ts';
 import {
   applicationPrincipal,
   cannotCancel,
@@ -18,11 +22,7 @@ import {
   originOf,
   recordAction,
   type sendToDocument,
-} from '../document-records/document-changes.ts';
-import type { DocumentColumns } from '../document-records/document-columns.ts';
-import { DocumentHistory } from '../document-records/document-history.ts';
-import { DOCUMENT, type DocumentActor } from '../document-records/document-index.ts';
-import { type DocumentQuery, listReadable } from '../document-records/document-list.ts';
+} from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
 import { pendingTurn, peopleWithAddress } from '../document-records/signing-turns.ts';
 import type { Folders, FolderView } from '../folders/folders.ts';

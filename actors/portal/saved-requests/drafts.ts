@@ -24,8 +24,8 @@ import {
 } from '../../../machines/portal/saved-request.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentOfRequest } from '../api/documents.ts';
-import { originOf } from '../document-records/document-changes.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
+import { originOf } from '../document-records/document-messages.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { mayChange } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';

@@ -39,8 +39,8 @@ import '../../shared/failures/document-fault-points.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { markTexts } from '../../shared/rendition/rendition-texts.ts';
 import type { LanguageOf } from '../accounts/languages.ts';
-import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { DOCUMENT, documentAddress } from '../document-records/document-index.ts';
+import type { DocumentRequest } from '../document-records/document-messages.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { signatureContent, signaturesToRebuild } from './signature-content.ts';
 

@@ -2,7 +2,7 @@
 
 import { describeFailure, type EffectAttempt } from '@sealwright/runtime';
 import { type Conclusion, conclude } from '../../../machines/portal/documents/document-effects.ts';
-import type { DocumentRequest } from '../document-records/document-changes.ts';
+import type { DocumentRequest } from '../document-records/document-messages.ts';
 import { type ApplySignatureDependencies, failureForDocument } from './apply-signature.ts';
 
 export function concludeDocumentHandler(parts: Omit<ApplySignatureDependencies, 'certificates'>) {

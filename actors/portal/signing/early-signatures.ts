@@ -12,8 +12,8 @@ import { complete } from '../../../machines/portal/documents/document-reservatio
 import { sign } from '../../../machines/portal/documents/participant-actions.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
-import { sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
+import { sendToDocument, whenSettled, wrongStatus } from '../document-records/document-messages.ts';
 import { type ApplySignatureDependencies, signatureBeforehand } from './apply-signature.ts';
 
 /** Maximum wait of a call for its signature to be in the file; then it is promised. */

@@ -23,8 +23,13 @@ import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import type { LanguageOf } from '../accounts/languages.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import { refusalOf, sendToDocument, whenSettled, wrongStatus } from '../document-records/document-changes.ts';
 import { DOCUMENT, type DocumentActor, foldedKey } from '../document-records/document-index.ts';
+import {
+  refusalOf,
+  sendToDocument,
+  whenSettled,
+  wrongStatus,
+} from '../document-records/document-messages.ts';
 import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
 import { namedTurn } from '../document-records/signing-turns.ts';
 import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';

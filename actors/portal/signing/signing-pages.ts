@@ -8,8 +8,8 @@ import { documentType, type Participant } from '../../../machines/portal/portal-
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
-import { participantPrincipal, recordAction } from '../document-records/document-changes.ts';
 import { foldedKey } from '../document-records/document-index.ts';
+import { participantPrincipal, recordAction } from '../document-records/document-messages.ts';
 import {
   type DocumentDirectory,
   documentByKey,

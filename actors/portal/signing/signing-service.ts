@@ -26,7 +26,7 @@ import {
   recordAction,
   sendToDocument,
   wrongStatus,
-} from '../document-records/document-changes.ts';
+} from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';

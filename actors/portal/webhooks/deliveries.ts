@@ -16,13 +16,13 @@ import {
   nextDue,
 } from '../../../machines/delivery-queue.ts';
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   callWebhook,
   type WebhookCall,
   type WebhookQueueContext,
   webhookDeliveryMachine,
-} from '../../../machines/portal/webhook.ts';
+} from '../../../machines/portal/document-delivery-queue.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
 import { pageOf } from '../../shared/lists/list.ts';

@@ -35,7 +35,7 @@ const MAX_METADATA = 262_144;
 const FRESH_MS = 60_000;
 /** Clocks may differ. */
 const SKEW_MS = 120_000;
-/** Greatest age of an assertion; shorter than the time for which used ones are known (`UsedAnswers`). */
+/** Greatest age of an assertion; shorter than the time for which used ones are known (`UsedSignInAnswers`). */
 const MAX_AGE_MS = 600_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';

@@ -15,7 +15,7 @@ import {
   NOWHERE,
   type PartTarget,
   readUpload,
-} from '../../core/body/upload.ts';
+} from '../../core/body/form-reader.ts';
 
 export interface UploadRules extends FormHead {
   open(): Promise<BlobSink>;

@@ -75,7 +75,7 @@ export interface TemplatePages {
 }
 
 export function templatePageRoutes(pages: TemplatePages): readonly AnyRoute[] {
-  return [...listRoutes(pages), ...editorRoutes(pages), ...useRoutes(pages)];
+  return [...listRoutes(pages), ...editorRoutes(pages), ...routesOfUse(pages)];
 }
 
 function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
@@ -170,7 +170,7 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
   ];
 }
 
-function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly AnyRoute[] {
+function routesOfUse({ templates, idempotency, ids }: TemplatePages): readonly AnyRoute[] {
   const show = async (
     page: AccountPage,
     user: SignedInUser,

@@ -52,7 +52,7 @@ export function withEvent(
 }
 
 /** The actor in an event: an application or a participant. */
-export function actorOf({ flowActionId }: Turn, user: Participant): NonNullable<DocumentEvent['by']> {
+export function eventPersonOf({ flowActionId }: Turn, user: Participant): NonNullable<DocumentEvent['by']> {
   const { id, name, identifier, email } = user;
   return { flowActionId, userId: id, name, identifier, emailAddress: email };
 }

@@ -29,8 +29,8 @@ import {
 } from './document-flow.ts';
 import {
   activeMails,
-  actorOf,
   deduplicated,
+  eventPersonOf,
   observerMails,
   turnMails,
   withEvent,
@@ -201,7 +201,7 @@ export function turnCompleted(
     { ...document, actions, made: [...document.made, made] },
     {
       type: made.kind === 'approval' ? 'DocumentApproved' : 'DocumentSigned',
-      ...(user && { by: actorOf(turn, user) }),
+      ...(user && { by: eventPersonOf(turn, user) }),
       ...(made.values !== undefined && {
         values: made.values.map(({ attachment: _, ...value }) => value),
       }),
@@ -237,7 +237,7 @@ export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) =
   };
   const { document: context, event } = withEvent(changed, {
     type: 'DocumentRefused',
-    by: actorOf(message, user),
+    by: eventPersonOf(message, user),
     reason,
   });
   const note = `${nameOf(turn)} refused.`;

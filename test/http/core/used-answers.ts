@@ -1,10 +1,10 @@
 /** Used answers of identity providers in a store in memory. */
 import { type Clock, createRuntime } from '@sealwright/runtime';
 import { MemoryStore } from '@sealwright/runtime/testing';
-import { USED_ANSWER, UsedAnswers } from '../../../actors/batch/access/used-answers.ts';
+import { USED_ANSWER, UsedSignInAnswers } from '../../../actors/batch/access/used-sign-in-answers.ts';
 import { recorder } from '../harness.ts';
 
-export async function memoryUsedAnswers(clock: Clock): Promise<UsedAnswers> {
+export async function memoryUsedAnswers(clock: Clock): Promise<UsedSignInAnswers> {
   const store = new MemoryStore();
   const actors = await createRuntime({
     store,
@@ -13,5 +13,5 @@ export async function memoryUsedAnswers(clock: Clock): Promise<UsedAnswers> {
     clock,
     log: recorder([]),
   });
-  return new UsedAnswers({ actors, clock });
+  return new UsedSignInAnswers({ actors, clock });
 }

@@ -8,7 +8,7 @@ import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { AccountForm, type Entries, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
-import { InTime } from './sender/in-time.tsx';
+import { RelativeTimes } from './sender/relative-times.tsx';
 import { timeText } from './sender/times.ts';
 import { filled } from './texts.ts';
 
@@ -126,7 +126,7 @@ export function applicationPage(
     title,
     hasHeading: true,
     main: (
-      <InTime language={page.words.language} now={now}>
+      <RelativeTimes language={page.words.language} now={now}>
         <PageHead title={title}>
           <ButtonLink href={addressFrom(page, PATH)} icon="arrow-left">
             {texts.back}
@@ -178,7 +178,7 @@ export function applicationPage(
             </Button>
           </AccountForm>
         </Card>
-      </InTime>
+      </RelativeTimes>
     ),
   });
 }

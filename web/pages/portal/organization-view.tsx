@@ -16,7 +16,7 @@ import { Time } from '../../components/time.tsx';
 import { AccountForm, type Entries, entriesOf, Notice, Sure, type Viewed } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
 import { Pages } from './pages-of-list.tsx';
-import { InTime } from './sender/in-time.tsx';
+import { RelativeTimes } from './sender/relative-times.tsx';
 import { filled } from './texts.ts';
 
 const PATH = '/organization';
@@ -50,14 +50,14 @@ export function organizationPage(page: AccountPage, user: SignedInUser, data: Or
     title: texts.title,
     hasHeading: true,
     main: (
-      <InTime language={page.words.language} now={data.now}>
+      <RelativeTimes language={page.words.language} now={data.now}>
         <PageHead title={texts.title} />
         <Notice page={page} notice={notice} labels={labels} end={changed && `-${changed.id}`} />
         <Integration {...parts} />
         <Deliveries {...parts} />
         <Origins {...parts} />
         <Mail {...parts} />
-      </InTime>
+      </RelativeTimes>
     ),
   });
 }

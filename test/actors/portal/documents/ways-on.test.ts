@@ -1,6 +1,6 @@
 import test from 'ava';
-import { cannotCancel, wrongStatus } from '../../../../actors/portal/document-records/document-changes.ts';
 import type { DocumentActor } from '../../../../actors/portal/document-records/document-index.ts';
+import { cannotCancel, wrongStatus } from '../../../../actors/portal/document-records/document-messages.ts';
 import { PORTAL_REFUSALS } from '../../../../contracts/portal/refusals.ts';
 
 test('a refusal names the status of the document and the possible actions', (t) => {

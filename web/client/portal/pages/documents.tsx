@@ -9,7 +9,7 @@ import {
   type RowResult,
 } from '../../../pages/portal/sender/documents.tsx';
 import { FolderFields } from '../../../pages/portal/sender/folder-options.tsx';
-import { InTime } from '../../../pages/portal/sender/in-time.tsx';
+import { RelativeTimes } from '../../../pages/portal/sender/relative-times.tsx';
 import { counted, filled } from '../../../pages/portal/texts.ts';
 import { askForm, type FieldFault } from '../../dialogs.tsx';
 import { currentTime, delay, requireElement } from '../../dom.ts';
@@ -35,9 +35,9 @@ let running: string | undefined;
 function draw(): void {
   const before = main.contains(document.activeElement) ? document.activeElement : null;
   render(
-    <InTime language={data.language} now={currentTime() + offset}>
+    <RelativeTimes language={data.language} now={currentTime() + offset}>
       <DocumentsView data={data} selection={{ ids, results, running }} actions={actions} />
-    </InTime>,
+    </RelativeTimes>,
     main,
   );
   // What had the focus may be gone now, or hidden.

@@ -2,7 +2,7 @@
 import type { SignedInUser } from '../../../../actors/portal/api.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
 import { type DocumentsData, DocumentsView } from './documents.tsx';
-import { InTime } from './in-time.tsx';
+import { RelativeTimes } from './relative-times.tsx';
 
 export function documentsPage(page: AccountPage, user: SignedInUser, data: DocumentsData): string {
   const { filters, counts, draftsCount, folders, texts } = data;
@@ -19,9 +19,9 @@ export function documentsPage(page: AccountPage, user: SignedInUser, data: Docum
       current: `/account/documents${filters.show === 'drafts' ? '?show=drafts' : current}`,
     },
     main: (
-      <InTime language={data.language} now={data.now}>
+      <RelativeTimes language={data.language} now={data.now}>
         <DocumentsView data={data} />
-      </InTime>
+      </RelativeTimes>
     ),
   });
 }

@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '@sealwright/runtime';
 
 /** Work that is done now and, after each end, again after a pause. */
-export class Repeated {
+export class RepeatedWork {
   #isStopped = false;
   #cancelNext: () => void = () => {};
   #running: Promise<void> = Promise.resolve();

@@ -64,7 +64,7 @@ export function isDoubtful(name: string): boolean {
   return name.includes(REPLACEMENT);
 }
 
-export interface SweepOptions {
+export interface ListingOptions {
   /** Absolute. */
   readonly folder: string;
   readonly rules: WalkRules;
@@ -84,7 +84,7 @@ export interface SweepOptions {
  *
  * @returns the directories in which a name may contain bytes that are not UTF-8
  */
-export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>> {
+export async function listFolder(options: ListingOptions): Promise<ReadonlySet<string>> {
   const { folder, rules, memory, observe, stopped, limit } = options;
   memory.startListing();
   const doubtful = new Set<string>();
@@ -112,7 +112,7 @@ export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>>
 /** Reports offered files whose metadata has changed. */
 async function noticeChanged(
   fileNames: readonly string[],
-  { memory, fileReader, observe }: SweepOptions,
+  { memory, fileReader, observe }: ListingOptions,
 ): Promise<void> {
   await Promise.all(
     fileNames.map(async (fileName) => {
@@ -123,7 +123,7 @@ async function noticeChanged(
 }
 
 /** Samples offered files missing from the listing before forgetting them: renames during a listing can hide files. */
-async function noticeGone(options: SweepOptions): Promise<void> {
+async function noticeGone(options: ListingOptions): Promise<void> {
   let batch: string[] = [];
   for (const fileName of options.memory.unmarked()) {
     batch.push(fileName);

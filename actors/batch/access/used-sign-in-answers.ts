@@ -14,7 +14,7 @@ export const USED_ANSWER = defineActor('used-answer', expiring);
 /** An assertion, its cookie and its sign-in count for less than 30 minutes together. */
 const RETENTION_MS = 1_800_000;
 
-export class UsedAnswers {
+export class UsedSignInAnswers {
   constructor(private readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock'>) {}
 
   /** False: it was used before. Durable when it resolves. @param id unique among the answers of all providers */

@@ -1,9 +1,9 @@
-/** Times below it: distances from now, in the language of the page. */
+/** Shows each time in its content as a distance from now, in the language of the page. */
 import type { ComponentChildren } from 'preact';
 import { Clock, Locale, Mode } from '../../../components/time.tsx';
 
 /** @param now milliseconds, by the service's clock */
-export function InTime({
+export function RelativeTimes({
   language,
   now,
   children,

@@ -10,7 +10,10 @@ import {
   type NewDelivery,
   nextDue,
 } from '../../../machines/delivery-queue.ts';
-import { DELIVERY_RETENTION, webhookDeliveryMachine as machine } from '../../../machines/portal/webhook.ts';
+import {
+  DELIVERY_RETENTION,
+  webhookDeliveryMachine as machine,
+} from '../../../machines/portal/document-delivery-queue.ts';
 import { attempt, declared, readTable } from '../table.ts';
 
 const delivery = (id: string, more: Partial<NewDelivery> = {}): NewDelivery => ({

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 /** Originals whose refusals are counted. */
 const MAX_COUNTED = 10_000;
 
-export class Refusals {
+export class BucketRefusals {
   readonly #inARow = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   /** An outage or an answer begins the count anew. @param whenRefused of an error; undefined: it is no refusal */
