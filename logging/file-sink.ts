@@ -39,7 +39,7 @@ const RETRY_MS = 2000;
 /** Maximum bytes of one write, unless a single line has more. */
 const MAX_WRITE_BYTES = 256 * 1024;
 /** Flush timeout, milliseconds. */
-const FLUSH_LIMIT = 5000;
+const FLUSH_LIMIT_MS = 5000;
 const MODE = 0o640;
 const FOLDER_MODE = 0o750;
 
@@ -106,7 +106,7 @@ class FileSink implements LineSink {
     if (this.#idle() || (this.#isFailing && !this.#working)) return Promise.resolve();
     this.#writeQueued();
     return new Promise((resolve) => {
-      const cancel = this.#options.clock.after(FLUSH_LIMIT, resolve);
+      const cancel = this.#options.clock.after(FLUSH_LIMIT_MS, resolve);
       this.#settled.push(() => {
         cancel();
         resolve();

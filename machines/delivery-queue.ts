@@ -40,7 +40,7 @@ export const MAX_ATTEMPTS = 10;
 /** Pauses between attempts. Source: docs/portal-values.md §19. */
 const DELIVERY_BACKOFF: Backoff = { firstMs: 15_000, maxMs: 3_600_000 };
 /** A receiver may ask to be left alone for longer, but no longer than this, milliseconds. */
-export const MAX_RETRY_AFTER = 24 * 3_600_000;
+export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 /** Ended deliveries of one delivery queue on record; the oldest go first. */
 const MAX_ENDED_DELIVERIES = 200;
 
@@ -159,7 +159,7 @@ function resent(context: DeliveryQueueContext, ids: readonly string[]): Queue {
 
 function retryPause(tries: number, retryAfter: Millis | null): Millis {
   const own = pauseAfter(tries, DELIVERY_BACKOFF);
-  return Math.max(own, Math.min(MAX_RETRY_AFTER, retryAfter ?? 0));
+  return Math.max(own, Math.min(MAX_RETRY_AFTER_MS, retryAfter ?? 0));
 }
 
 function attempted(

@@ -28,7 +28,7 @@ export function nodeName({ runtime, batch }: Settings): string {
 const NAME = /^service(?:\.[^/]+)?\.json$/;
 
 /** Pause between tries to write the file, milliseconds. */
-const RETRY_PAUSE = 10_000;
+const RETRY_PAUSE_MS = 10_000;
 
 /**
  * Writes the file; returns the function that removes it. A disk that takes no file now is tried again until it does:
@@ -53,7 +53,7 @@ export function writeServiceFile(
           Path: path,
           Error: String(error),
         });
-      cancel = clock.after(RETRY_PAUSE, () => write(false));
+      cancel = clock.after(RETRY_PAUSE_MS, () => write(false));
     }
   };
   write(true);

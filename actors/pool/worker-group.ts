@@ -36,10 +36,10 @@ interface PoolThreadOptions {
 }
 
 /** Pause after a failed load, milliseconds. */
-const RELOAD_PAUSE = 1000;
+const RELOAD_PAUSE_MS = 1000;
 
 /** Maximum wait for a terminated thread that is inside a native call, milliseconds. */
-const END_WAIT = 5000;
+const END_WAIT_MS = 5000;
 
 export class PoolThread {
   readonly #options: PoolThreadOptions;
@@ -70,7 +70,7 @@ export class PoolThread {
   /**
    * Rejects when the thread is lost; with `DeadlineMissed` when this batch exceeded its time limit. A terminated thread
    * first returns from a native call, which may write a file: the caller, who removes the files of the task, learns of
-   * the end when nothing can follow, or after `END_WAIT`.
+   * the end when nothing can follow, or after `END_WAIT_MS`.
    */
   async run(tasks: readonly PoolTask[], deadlineMs: number): Promise<readonly PoolReply[]> {
     const piscina = this.#piscina;
@@ -147,7 +147,7 @@ export class PoolThread {
       if (this.#loaded !== loaded || this.#isEnding) return;
       this.#isLoaded = isLoaded;
       if (isLoaded) this.#options.onLoaded();
-      else this.#options.clock.after(RELOAD_PAUSE, () => this.#loaded === loaded && this.#replace());
+      else this.#options.clock.after(RELOAD_PAUSE_MS, () => this.#loaded === loaded && this.#replace());
     });
   }
 
@@ -156,7 +156,7 @@ export class PoolThread {
     const ended = this.#piscina;
     this.#start();
     const end = new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.after(END_WAIT, resolve);
+      const cancel = this.#options.clock.after(END_WAIT_MS, resolve);
       void ended.destroy().finally(() => {
         cancel();
         resolve();
@@ -383,7 +383,7 @@ export class WorkerGroup {
     if (this.#isRetrying) return;
     this.#isRetrying = true;
     this.#options.log.error('A pool thread could not start.', { Error: String(error) });
-    this.#options.clock.after(RELOAD_PAUSE, () => {
+    this.#options.clock.after(RELOAD_PAUSE_MS, () => {
       this.#isRetrying = false;
       this.#pump();
     });

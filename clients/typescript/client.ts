@@ -106,7 +106,7 @@ const UNKNOWN_OUTCOME = new Set([502, 504]);
 const TRANSIENT = new Set([429, 502, 503, 504]);
 
 /** Longest wait between two tries, milliseconds. */
-const MAX_WAIT = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Operations of one service, by method and path. */
 export class Client<Operations extends Table<Operations>> {
@@ -250,8 +250,8 @@ function addressOf(url: string, path: string, params: object, query: object): UR
 /** Milliseconds to the next try: as the service asks, or twice as long after each try, less a random half. */
 function delayOf(answer: Response | undefined, tries: number): number {
   const seconds = Number(answer?.headers.get('retry-after') ?? Number.NaN);
-  if (seconds >= 0) return Math.min(seconds * 1000, MAX_WAIT);
-  return Math.min(500 * 2 ** tries, MAX_WAIT) * (1 - Math.random() / 2);
+  if (seconds >= 0) return Math.min(seconds * 1000, MAX_WAIT_MS);
+  return Math.min(500 * 2 ** tries, MAX_WAIT_MS) * (1 - Math.random() / 2);
 }
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

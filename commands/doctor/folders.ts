@@ -13,7 +13,7 @@ export interface FolderToCheck {
 }
 
 /** Times of files may lag this far behind, milliseconds; more makes waiting for stable files unreliable. */
-const FILE_SKEW = 5000;
+const FILE_SKEW_MS = 5000;
 const MEBIBYTE = 1024 * 1024;
 const LOW_SPACE_BYTES = 1024 * MEBIBYTE;
 const NO_SPACE_BYTES = 100 * MEBIBYTE;
@@ -33,7 +33,7 @@ export function checkFolder(
     const after = clock.now();
     const says = place === folder.path ? `${folder.path} can be written.` : `${folder.path} can be made.`;
     const skew = mtimeMs < before ? before - mtimeMs : Math.max(0, mtimeMs - after);
-    return [good(name, says), ...(skew > FILE_SKEW ? [fileSkew(folder, skew)] : [])];
+    return [good(name, says), ...(skew > FILE_SKEW_MS ? [fileSkew(folder, skew)] : [])];
   } catch (error) {
     return [unwritable(folder, errorCode(error))];
   } finally {

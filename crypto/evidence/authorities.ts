@@ -140,8 +140,8 @@ export interface RetrySettings {
 }
 
 /** First and longest pause between attempts, milliseconds; each one doubles the last. */
-const FIRST_PAUSE = 200;
-const LONGEST_PAUSE = 5_000;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
 
 /** Retries while an authority is unreachable; a refusal is final, since a retry would give the same result. */
 export async function withRetries<T>(settings: RetrySettings, attempt: () => Promise<T>): Promise<T> {
@@ -151,7 +151,7 @@ export async function withRetries<T>(settings: RetrySettings, attempt: () => Pro
     } catch (error) {
       const passing = error instanceof CryptoError && error.code === 'authority.unreachable';
       if (!passing || tries >= settings.retries) throw error;
-      await settings.wait(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries));
+      await settings.wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries));
     }
   }
 }

@@ -52,7 +52,7 @@ const MAX_RESPONSE_BYTES = 256 * 1024;
 /** Initial token size estimate: three RSA-4096 certificates, rounded up. */
 const INITIAL_TOKEN_BYTES = 8192;
 
-const CLOCK_SKEW = 300_000;
+const CLOCK_SKEW_MS = 300_000;
 const NONCE_BYTES = 12;
 const MIN_MODULUS = 2048;
 
@@ -150,7 +150,7 @@ function faultOfAnswer(der: Buffer, { imprint, digest, nonce, options }: Expecte
       return `it was asked for ${digest}, and is for ${token.imprintAlgorithm}`;
     if (token.nonce === undefined || !token.nonce.equals(nonce)) return 'its nonce is not the one asked with';
     const off = Math.abs(token.genTime - options.now());
-    if (off > (options.clockSkewMs ?? CLOCK_SKEW)) {
+    if (off > (options.clockSkewMs ?? CLOCK_SKEW_MS)) {
       return `its clock is ${Math.round(off / 1000)} seconds off ours`;
     }
     const weakness = weaknessOf(token);

@@ -207,7 +207,7 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
       evidence,
       at: time,
       options: {
-        now: request.now + ASKED_SINCE,
+        now: request.now + ASKED_SINCE_MS,
         above: path.slice(index + 2),
         others: request.others,
       },
@@ -240,7 +240,7 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
 }
 
 /** Tolerance for responses requested during validation or signing, since clocks differ. Milliseconds. */
-const ASKED_SINCE = 60_000;
+const ASKED_SINCE_MS = 60_000;
 /** Cost of one certificate with its issuer. */
 const STEPS_PER_LINK = 20;
 /** Cost of one response: most are about other certificates and are skipped. */
@@ -263,7 +263,7 @@ function weaknessOf(
  * the file were asked for a newer one.
  */
 function isOlder({ der, thisUpdate }: RevocationSource, { time, trust: { asked } }: ChainRequest): boolean {
-  if (thisUpdate + ASKED_SINCE >= time) return false;
+  if (thisUpdate + ASKED_SINCE_MS >= time) return false;
   return asked === undefined || ![...asked.crls, ...asked.ocsps].some((one) => one.equals(der));
 }
 

@@ -46,7 +46,7 @@ interface ProofsOfExistence {
 }
 
 /** Accepted difference between the clocks of authorities before their order is doubted. Milliseconds. */
-const CLOCK_DIFFERENCE = 60_000;
+const CLOCK_DIFFERENCE_MS = 60_000;
 
 /** Validates the time-stamps of a signature. @throws {WorkBudgetExceeded} */
 function validateTimestamps(
@@ -139,7 +139,7 @@ function validateTimestamp(
 function checkOrder(token: TimestampToken, time: number, results: ResultsBuilder): void {
   const detail = `${dateText(token.genTime)}, known to exist at ${dateText(time)}`;
   const type = 'timestamp.order';
-  if (token.genTime > time + CLOCK_DIFFERENCE) {
+  if (token.genTime > time + CLOCK_DIFFERENCE_MS) {
     const message = 'The time-stamp names a time after the one at which it is known to exist.';
     results.failed('TIMESTAMP_ORDER_FAILURE', { type, message, detail });
   } else {

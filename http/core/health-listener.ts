@@ -18,7 +18,7 @@ const HEALTHY: HealthAnswer = { status: 200, body: { status: 'Healthy' } };
 /** Maximum connections, size of a request head in bytes, and time for a request to arrive in milliseconds. */
 const MAX_CONNECTIONS = 256;
 const MAX_HEAD_BYTES = 4096;
-const ARRIVES_WITHIN = 5000;
+const ARRIVES_WITHIN_MS = 5000;
 
 /** @param readiness answer of `GET /api/ready` for callers without a key: they are not authenticated here */
 export function createHealthListener({
@@ -32,8 +32,8 @@ export function createHealthListener({
 }): HttpServer {
   const options = {
     maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: ARRIVES_WITHIN,
-    requestTimeout: ARRIVES_WITHIN,
+    headersTimeout: ARRIVES_WITHIN_MS,
+    requestTimeout: ARRIVES_WITHIN_MS,
     connectionsCheckingInterval: 1000,
   };
   const answers: { readonly [path: string]: () => Promise<HealthAnswer> } = {

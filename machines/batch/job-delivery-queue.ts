@@ -15,7 +15,7 @@ import type { JobId } from '../ids.ts';
 import { recordEvent, type SystemEventContext } from './system-event.ts';
 
 /** Time for which an ended delivery stays on record, milliseconds. */
-const JOB_DELIVERY_RETENTION = 7 * 24 * 3_600_000;
+const JOB_DELIVERY_RETENTION_MS = 7 * 24 * 3_600_000;
 
 /** Code of the system event of a delivery that failed for good. */
 const UNDELIVERED_CODE = 'webhook.undelivered';
@@ -46,7 +46,7 @@ export const jobDeliveryMachine = deliveryQueueMachine<
   SystemEventContext
 >({
   id: 'job-webhook',
-  retention: JOB_DELIVERY_RETENTION,
+  retention: JOB_DELIVERY_RETENTION_MS,
   call: callJobWebhook,
   callOf: ({ webhookId }, deliveryId) => ({ webhookId, deliveryId }),
   failed: recordEvent,

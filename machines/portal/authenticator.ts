@@ -62,7 +62,7 @@ type AuthenticatorMessage = { readonly at: Millis } & (
 type MessageOf<Type> = Extract<AuthenticatorMessage, { readonly type: Type }>;
 
 /** After so long without use, the participant sets up an app or a passkey again, milliseconds. */
-const UNUSED_FOR = 730 * 24 * 3_600_000;
+const UNUSED_FOR_MS = 730 * 24 * 3_600_000;
 
 const machine = setup({
   types: {
@@ -72,7 +72,7 @@ const machine = setup({
   },
 });
 
-const forgetLater = machine.raise({ type: 'FORGET', at: 0 }, { id: 'forget', delay: UNUSED_FOR });
+const forgetLater = machine.raise({ type: 'FORGET', at: 0 }, { id: 'forget', delay: UNUSED_FOR_MS });
 
 /** Undefined: not accepted. */
 function proven(

@@ -14,7 +14,7 @@ import {
 import type { DocumentId, OrganizationId, WebhookId } from '../ids.ts';
 
 /** Time for which ended deliveries stay on record, milliseconds. */
-export const DELIVERY_RETENTION = 30 * 24 * 3_600_000;
+export const DELIVERY_RETENTION_MS = 30 * 24 * 3_600_000;
 
 interface DocumentDeliveries {
   readonly organizationId: OrganizationId;
@@ -40,7 +40,7 @@ export const callWebhook = declareEffect('callWebhook', {
 
 export const webhookDeliveryMachine = deliveryQueueMachine<WebhookQueueContext, WebhookCall>({
   id: 'webhook-lane',
-  retention: DELIVERY_RETENTION,
+  retention: DELIVERY_RETENTION_MS,
   call: callWebhook,
   callOf: ({ organizationId, webhookId }, deliveryId) => ({ organizationId, webhookId, deliveryId }),
 });

@@ -18,9 +18,9 @@ import { type RecordMessage, recordMachine } from '../record.ts';
 export const EDITOR_SESSION_ENDED = 'Ended';
 
 /** Time in which the link can be used, milliseconds. */
-export const EDITOR_LINK_LIFETIME = 15 * 60_000;
+export const EDITOR_LINK_LIFETIME_MS = 15 * 60_000;
 /** Time from the use of the link to the end of the session, milliseconds. */
-export const EDITOR_SESSION_LIFETIME = 2 * 3_600_000;
+export const EDITOR_SESSION_LIFETIME_MS = 2 * 3_600_000;
 /** Files that one session may upload. */
 export const MAX_SESSION_UPLOADS = 100;
 
@@ -55,7 +55,7 @@ export const editorSessionMachine = recordMachine<EditorSessionContext, EditorSe
   created: 'The link to the editor was made.',
   changes: {
     OPEN: ({ opened, createdAt }, { sha256, at }) =>
-      opened !== null || at - createdAt >= EDITOR_LINK_LIFETIME
+      opened !== null || at - createdAt >= EDITOR_LINK_LIFETIME_MS
         ? undefined
         : { context: { opened: { sha256, at } }, note: 'The link was used.' },
     UPLOADED: ({ uploads }, { uploadId }) =>
@@ -64,6 +64,6 @@ export const editorSessionMachine = recordMachine<EditorSessionContext, EditorSe
   end: {
     state: EDITOR_SESSION_ENDED,
     endedBy: ['CLOSE'],
-    lifetimeMs: EDITOR_LINK_LIFETIME + EDITOR_SESSION_LIFETIME,
+    lifetimeMs: EDITOR_LINK_LIFETIME_MS + EDITOR_SESSION_LIFETIME_MS,
   },
 });

@@ -19,7 +19,7 @@ import { notify } from './mail.ts';
 import type { MailRequest } from './portal-types.ts';
 
 /** Validity of a code, milliseconds. */
-export const CODE_LIFETIME = 10 * 60_000;
+export const CODE_LIFETIME_MS = 10 * 60_000;
 /** Wrong guesses after which a code is invalid. Five at six digits: a chance of one in 200,000. */
 export const CODE_TRIES = 5;
 /**
@@ -28,7 +28,7 @@ export const CODE_TRIES = 5;
  */
 export const MAX_WRONG_CODES = 50;
 /** Lifetime of a link in a mail, milliseconds: the maximum time to answer. */
-export const MAIL_LINK_LIFETIME = 90 * 24 * 3_600_000;
+export const MAIL_LINK_LIFETIME_MS = 90 * 24 * 3_600_000;
 /** Codes in one hour. */
 export const MAX_CODES_PER_HOUR = 10;
 /** Messages to a telephone in one day: each costs money, and reaches a person at any hour. */
@@ -112,7 +112,7 @@ const removeAction = machine.raise(
   { type: 'FORGET', at: 0 },
   {
     id: 'forget',
-    delay: ({ context }) => (wrongCodes(context) > 0 ? MAIL_LINK_LIFETIME : REMOVE_AFTER_MS),
+    delay: ({ context }) => (wrongCodes(context) > 0 ? MAIL_LINK_LIFETIME_MS : REMOVE_AFTER_MS),
   },
 );
 
@@ -131,7 +131,7 @@ export const flowActionMachine = machine.createMachine({
           actions: [
             assign(({ context, event }) => ({
               generation: Math.max(context.generation + 1, event.at),
-              expiresAt: event.at + CODE_LIFETIME,
+              expiresAt: event.at + CODE_LIFETIME_MS,
               wrong: 0,
               wrongInAll: wrongCodes(context),
               sent: [...codesOfPeriod(context, event.at), event.at],

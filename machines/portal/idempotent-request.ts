@@ -19,7 +19,7 @@ import type { Millis } from '../ids.ts';
 export const REQUEST_EXPIRED = 'Forgotten';
 
 /** Time for which the same key gives the same answer, milliseconds. */
-export const ANSWER_LIFETIME = 24 * 3_600_000;
+export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
 
 export interface IdempotentRequestContext {
   /** Lower-case hex SHA-256 of the request. */
@@ -36,7 +36,7 @@ export type IdempotentRequestMessage = { readonly at: Millis } & (
 );
 
 export const idempotentRequestMachine = setup({
-  delays: { lifetime: ANSWER_LIFETIME },
+  delays: { lifetime: ANSWER_LIFETIME_MS },
   types: {
     context: {} as IdempotentRequestContext,
     input: {} as IdempotentRequestContext,

@@ -122,7 +122,7 @@ export const DELIVERY_TIMEOUT_MS = 5 * 24 * 3_600_000;
 /** Time after which a code is useless, milliseconds. Source: docs/portal-values.md §10. */
 export const CODE_DELIVERY_TIMEOUT_MS = 10 * 60_000;
 /** Retention of the result of a mail, milliseconds. */
-const MAIL_RETENTION = 30 * 24 * 3_600_000;
+const MAIL_RETENTION_MS = 30 * 24 * 3_600_000;
 const MAX_FAILURES_RECORDED = 10;
 
 /** Time of the next attempt after one that fails at `at`; undefined when the mail fails then. */
@@ -170,7 +170,7 @@ const machine = setup({
   },
   delays: {
     pause: ({ context }) => pauseAfter(context.tries, MAIL_BACKOFF),
-    retention: MAIL_RETENTION,
+    retention: MAIL_RETENTION_MS,
   },
 });
 

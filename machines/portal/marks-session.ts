@@ -15,7 +15,7 @@ import { type RecordMessage, recordMachine } from '../record.ts';
 export const MARKS_SESSION_EXPIRED = 'Expired';
 
 /** Milliseconds. */
-export const MARKS_SESSION_LIFETIME = 60 * 60_000;
+export const MARKS_SESSION_LIFETIME_MS = 60 * 60_000;
 
 export interface MarksSessionContext {
   readonly organizationId: OrganizationId;
@@ -34,5 +34,5 @@ export const marksSessionMachine = recordMachine<MarksSessionContext, RecordMess
   state: 'Open',
   context: (input) => input,
   changes: {},
-  end: { state: MARKS_SESSION_EXPIRED, lifetimeMs: MARKS_SESSION_LIFETIME },
+  end: { state: MARKS_SESSION_EXPIRED, lifetimeMs: MARKS_SESSION_LIFETIME_MS },
 });

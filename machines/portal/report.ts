@@ -22,7 +22,7 @@ export const REPORT_EXPIRED = 'Expired';
 
 /** Retention of a finished report, milliseconds: slightly longer than the validity of its ticket. */
 export const REPORT_RETENTION_MS = 65 * 60_000;
-const ABANDONED_MESSAGE = 24 * 3_600_000;
+const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
 /** Period of the documents' creation, both bounds included; null = unbounded. */
 export interface ReportRange {
@@ -51,7 +51,7 @@ export const makeReport = declareEffect('makeReport', {
 });
 
 export const reportMachine = setup({
-  delays: { abandoned: ABANDONED_MESSAGE, retention: REPORT_RETENTION_MS },
+  delays: { abandoned: ABANDONED_AFTER_MS, retention: REPORT_RETENTION_MS },
   types: {
     context: {} as ReportContext,
     input: {} as ReportRange & { readonly createdAt: Millis },

@@ -19,7 +19,7 @@ import type { ApplicationId, Millis, OrganizationId } from '../ids.ts';
 export const SEGMENTED_EXPIRED = 'Expired';
 
 /** Time after its start within which a segmented upload must end, and for which it is remembered, milliseconds. */
-export const SEGMENTED_LIFETIME = 24 * 3_600_000;
+export const SEGMENTED_LIFETIME_MS = 24 * 3_600_000;
 
 /** Maximum number of segments of one upload; clients send 2 MiB each. */
 export const MAX_SEGMENTS = 1024;
@@ -77,7 +77,7 @@ function withSegment(pieces: readonly SegmentRange[], { from, to }: SegmentMessa
 }
 
 export const segmentedUploadMachine = setup({
-  delays: { lifetime: SEGMENTED_LIFETIME },
+  delays: { lifetime: SEGMENTED_LIFETIME_MS },
   types: {
     context: {} as SegmentedUploadContext,
     input: {} as SegmentedUploadContext,

@@ -25,9 +25,9 @@ import type { BlobRef } from './portal-types.ts';
 export const UPLOAD_EXPIRED = 'Expired';
 
 /** Retention of an unused upload, milliseconds. */
-export const UNUSED_LIFETIME = 24 * 3_600_000;
+export const UNUSED_LIFETIME_MS = 24 * 3_600_000;
 /** Retention after the last use, milliseconds. */
-export const USED_LIFETIME = 7 * 24 * 3_600_000;
+export const USED_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 /** A participant in one action of a document. */
 export interface UploadParticipant {
@@ -60,7 +60,7 @@ export interface UploadContext {
 type UploadMessage = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
 
 const machine = setup({
-  delays: { unused: UNUSED_LIFETIME, used: USED_LIFETIME },
+  delays: { unused: UNUSED_LIFETIME_MS, used: USED_LIFETIME_MS },
   types: { context: {} as UploadContext, input: {} as UploadContext, events: {} as UploadMessage },
 });
 

@@ -7,7 +7,7 @@ import type { CrashJournal, MarkedEffect } from './crash-journal.ts';
 import type { Outbox } from './outbox.ts';
 
 /** Maximum time that others wait for one isolated effect, milliseconds: longer than a task of a pool may take. */
-const MAX_WAIT: Millis = 20 * 60_000;
+const MAX_WAIT_MS: Millis = 20 * 60_000;
 
 /**
  * Reports the quarantined effect and runs the exclusive one; the outboxes may start afterwards. Never rejects. Returns
@@ -60,7 +60,7 @@ async function findPending(
 /** Resolves when the run has ended, at the latest after the maximum time. */
 async function withinLimit(run: Promise<void>, clock: Clock): Promise<void> {
   const waited = new AbortController();
-  await Promise.race([run, clock.sleep(MAX_WAIT, waited.signal).catch(() => {})]);
+  await Promise.race([run, clock.sleep(MAX_WAIT_MS, waited.signal).catch(() => {})]);
   waited.abort();
 }
 

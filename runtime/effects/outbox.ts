@@ -120,7 +120,7 @@ const SETTLE_DELAY_MS = 100;
 const SETTLE_BATCH_SIZE = 256;
 
 /** Pause before the next poll when the store did not answer, milliseconds. */
-const STORE_PAUSE = 1000;
+const STORE_PAUSE_MS = 1000;
 
 /** Shortest pause before another attempt that an error can ask for, milliseconds. */
 const MIN_PAUSE_MS = 100;
@@ -285,7 +285,7 @@ export class Outbox {
       if (next !== undefined) pause = Math.max(1, Math.min(POLL_INTERVAL_MS, next - this.#now()));
     } catch (error) {
       log.error('The outbox could not read the store.', describeFailure(error));
-      pause = STORE_PAUSE;
+      pause = STORE_PAUSE_MS;
     }
     this.#cancelAlarm?.();
     if (this.#isStarted) this.#cancelAlarm = clock.after(pause, () => this.wakeAndRearm());
@@ -514,7 +514,10 @@ export class Outbox {
       this.#dependencies.log.warn('Effects that have run could not be removed yet.', describeFailure(error));
       this.#ended.push(...ended);
       if (this.#isStarted)
-        this.#cancelSettling ??= this.#dependencies.clock.after(STORE_PAUSE, () => void this.#settleEnded());
+        this.#cancelSettling ??= this.#dependencies.clock.after(
+          STORE_PAUSE_MS,
+          () => void this.#settleEnded(),
+        );
     }
   }
 

@@ -4,7 +4,7 @@ import { Retryable } from '../model/failures.ts';
 import type { MessageDelivery } from './actor-host.ts';
 
 /** Retry delay for senders when a mailbox is full, milliseconds. */
-const FULL_PAUSE = 1000;
+const FULL_PAUSE_MS = 1000;
 
 /** Default maximum of messages waiting for one actor. */
 const MAILBOX_LIMIT = 256;
@@ -23,7 +23,7 @@ export function isInternal(delivery: MessageDelivery | undefined): boolean {
 }
 
 export function mailboxFull(actor: string, limit: number): Retryable {
-  return new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE);
+  return new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE_MS);
 }
 
 interface Waiting {

@@ -15,7 +15,7 @@ import type { JobActor } from './job-index.ts';
 import { JOB, uploadKeyName } from './kinds.ts';
 
 /** Lifetime of a key, milliseconds. */
-const UPLOAD_KEY_LIFETIME = 24 * 3_600_000;
+const UPLOAD_KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /** Idempotency key of an upload: a repeated upload creates no second job. Source: docs/batch-values.md §15. */
 export interface UploadKey {
@@ -34,7 +34,7 @@ export function uploadKeyText({ caller, key }: UploadKey): string {
 
 /** True while the key of the job is valid. */
 export function holdsUploadKey({ uploadKey, createdAt }: JobContext, now: Millis): boolean {
-  return typeof uploadKey === 'string' && now - createdAt < UPLOAD_KEY_LIFETIME;
+  return typeof uploadKey === 'string' && now - createdAt < UPLOAD_KEY_LIFETIME_MS;
 }
 
 /** Content of an upload under a key. */

@@ -8,7 +8,7 @@
 import type { Clock } from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { ApplicationId, DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
-import { MAIL_LINK_LIFETIME } from '../../../machines/portal/flow-action.ts';
+import { MAIL_LINK_LIFETIME_MS } from '../../../machines/portal/flow-action.ts';
 import type { SignInMail } from '../../../machines/portal/mail.ts';
 import type { DocumentSummary } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from '../api/callers.ts';
@@ -54,7 +54,7 @@ export class SigningLinks implements MailLinks {
 
   /**
    * Ticket of a mail: possession proves access to the mailbox at first; an electronic signature requires a code.
-   * @param until end of its validity; default `MAIL_LINK_LIFETIME` from now
+   * @param until end of its validity; default `MAIL_LINK_LIFETIME_MS` from now
    */
   action(
     { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
@@ -64,7 +64,7 @@ export class SigningLinks implements MailLinks {
   ): string {
     const claims = [id, flowActionId, userId, `${versionClaim(version)}${ORIGINS.mail}c`];
     const now = this.clock.now();
-    const lifetime = until === undefined ? MAIL_LINK_LIFETIME : until - now;
+    const lifetime = until === undefined ? MAIL_LINK_LIFETIME_MS : until - now;
     const ticket = this.tickets.issue('sign', claims, now, lifetime);
     return this.#url(key, 'sign', ticket);
   }

@@ -22,7 +22,7 @@ const DAY = 24 * 3_600_000;
  * Maximum difference between the creation time of a document and its order number, milliseconds; the clock may be set back
  * during the creation. Otherwise the order number is never earlier than the creation time.
  */
-const SLACK = 3_600_000;
+const SLACK_MS = 3_600_000;
 
 /** Pieces of the documents created in a range, oldest first; `expected` ends it when so many were found. */
 export async function* createdBetween(
@@ -30,7 +30,7 @@ export async function* createdBetween(
   { from, to }: ReportRange,
   expected: number,
 ): AsyncGenerator<readonly CreatedDocumentRow[]> {
-  const first = from === null ? {} : { from: firstOrderNumberAt(from - SLACK) };
+  const first = from === null ? {} : { from: firstOrderNumberAt(from - SLACK_MS) };
   let found = 0;
   if (expected === 0) return;
   for await (const rows of rowPieces(store, { view: 'documents-created' }, { ...first, most: PAGE_SIZE })) {

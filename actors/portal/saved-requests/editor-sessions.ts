@@ -18,9 +18,9 @@ import type { OrganizationContext } from '../../../machines/portal/accounts/orga
 import { roleIn, type UserRole } from '../../../machines/portal/accounts/portal-user.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import {
-  EDITOR_LINK_LIFETIME,
+  EDITOR_LINK_LIFETIME_MS,
   EDITOR_SESSION_ENDED,
-  EDITOR_SESSION_LIFETIME,
+  EDITOR_SESSION_LIFETIME_MS,
   type EditorSessionContext,
   editorSessionMachine,
   MAX_SESSION_UPLOADS,
@@ -82,7 +82,8 @@ export class EditorSessionService {
       // It may have ended since the request was admitted.
       notFound: 'Unauthorized',
       isOver: ({ context: { createdAt, opened } }, now) =>
-        now >= (opened === null ? createdAt + EDITOR_LINK_LIFETIME : opened.at + EDITOR_SESSION_LIFETIME),
+        now >=
+        (opened === null ? createdAt + EDITOR_LINK_LIFETIME_MS : opened.at + EDITOR_SESSION_LIFETIME_MS),
     });
   }
 
@@ -114,7 +115,7 @@ export class EditorSessionService {
       draftId: edited.id,
       url: address('editor'),
       embedUrl: address('editor-embedded'),
-      expirationDate: at + EDITOR_LINK_LIFETIME,
+      expirationDate: at + EDITOR_LINK_LIFETIME_MS,
     };
   }
 
@@ -208,7 +209,7 @@ export class EditorSessionService {
       documents,
       returnUrl,
       locations: await this.needs.drafts.locations(tenant, draftId),
-      expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
+      expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME_MS,
     };
   }
 

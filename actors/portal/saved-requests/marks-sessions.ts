@@ -3,7 +3,7 @@ import { defineActor } from '@sealwright/runtime';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
 import {
   MARKS_SESSION_EXPIRED,
-  MARKS_SESSION_LIFETIME,
+  MARKS_SESSION_LIFETIME_MS,
   marksSessionMachine,
 } from '../../../machines/portal/marks-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -15,7 +15,7 @@ import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
 /** Characters of the request as JSON. */
-const MAX_BYTES = 256 * 1024;
+const MAX_JSON_LENGTH = 256 * 1024;
 
 export const MARKS_SESSION = defineActor('marks-session', {
   machine: marksSessionMachine,
@@ -37,13 +37,13 @@ export class MarksSessionService {
       actor: MARKS_SESSION,
       notFound: 'MarksSessionNotFound',
       // Also while its deadline is still to fire.
-      isOver: ({ context }, now) => now - context.createdAt >= MARKS_SESSION_LIFETIME,
+      isOver: ({ context }, now) => now - context.createdAt >= MARKS_SESSION_LIFETIME_MS,
     });
   }
 
   /** Refusals: `UploadNotFound`, `LimitExceeded`. @param data the request as it was sent */
   async create(tenant: Tenant, given: readonly Omit<NewFile, 'displayName'>[], data: unknown) {
-    if ((JSON.stringify(data) ?? '').length > MAX_BYTES) throw new PortalRefusal('LimitExceeded');
+    if ((JSON.stringify(data) ?? '').length > MAX_JSON_LENGTH) throw new PortalRefusal('LimitExceeded');
     const organizationId = tenant.organization.id;
     const { id } = await this.#records.create(tenant, undefined, async () => {
       const files = [];

@@ -10,7 +10,7 @@
 
 import type { Millis } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
-import { EDITOR_LINK_LIFETIME } from '../../../machines/portal/editor-session.ts';
+import { EDITOR_LINK_LIFETIME_MS } from '../../../machines/portal/editor-session.ts';
 import { readSignedToken, signToken } from '../../shared/secrets/token.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
@@ -28,7 +28,7 @@ const KINDS = {
 export type TicketKind = keyof typeof KINDS;
 
 /** Time for which tickets of a kind are good, milliseconds. Source: docs/portal-values.md §21; `preview` and `segment` ours. */
-export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
+export const TICKET_LIFETIME_MS: { readonly [Kind in TicketKind]: Millis } = {
   sign: 24 * 3_600_000,
   download: 3_600_000,
   preview: 3_600_000,
@@ -37,7 +37,7 @@ export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
   certificate: 10 * 60_000,
   observe: 90 * 24 * 3_600_000,
   signIn: SIGN_IN_LIFETIME_MS,
-  editor: EDITOR_LINK_LIFETIME,
+  editor: EDITOR_LINK_LIFETIME_MS,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */
@@ -68,7 +68,12 @@ export class Tickets {
    * @param claims content of the ticket, each at most 254 bytes; readable by the bearer, so not secret
    * @param now start of the validity, which lasts for the lifetime of its kind, or for `lifetime` milliseconds
    */
-  issue(kind: TicketKind, claims: readonly string[], now: Millis, lifetime = TICKET_LIFETIME[kind]): string {
+  issue(
+    kind: TicketKind,
+    claims: readonly string[],
+    now: Millis,
+    lifetime = TICKET_LIFETIME_MS[kind],
+  ): string {
     const head = Buffer.alloc(HEAD);
     head.writeUInt8(VERSION, 0);
     head.writeUInt8(KINDS[kind], 1);

@@ -3,7 +3,7 @@
 import { describeFailure } from '@sealwright/runtime';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { type Blobs, UNCOUNTED_GRACE } from './blobs.ts';
+import { type Blobs, UNCOUNTED_GRACE_MS } from './blobs.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 
 /** Delay from the start to the first sweep, milliseconds; short, for services that restart often. */
@@ -72,7 +72,8 @@ export class BlobSweeping {
     if (left.length === 0 || this.#stopped) return;
     const isFirst = this.#waiting.size === 0;
     for (const sha256 of left) if (this.#waiting.size < MAX_WAITING) this.#waiting.add(sha256);
-    if (isFirst) this.#cancelWaiting = this.runtime.clock.after(UNCOUNTED_GRACE, () => this.#sweepWaiting());
+    if (isFirst)
+      this.#cancelWaiting = this.runtime.clock.after(UNCOUNTED_GRACE_MS, () => this.#sweepWaiting());
   }
 
   #sweepWaiting(): void {

@@ -74,13 +74,13 @@ export function storeInPool(
  * Grace period of an unreferenced file after it was last written, milliseconds: its writer may still be about to commit
  * a reference, even across a restart.
  */
-export const UNCOUNTED_GRACE = 60 * 60_000;
+export const UNCOUNTED_GRACE_MS = 60 * 60_000;
 
 /**
  * Age of a known time of access up to which a file counts as touched, milliseconds: far below the grace period, also for
  * nodes whose clocks differ by minutes.
  */
-const TOUCHED_FOR: Millis = 10 * 60_000;
+const TOUCHED_FOR_MS: Millis = 10 * 60_000;
 
 /** Files whose time of access is known. */
 const MAX_TOUCHED = 10_000;
@@ -89,7 +89,7 @@ const MAX_TOUCHED = 10_000;
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** Maximum duration of a write, milliseconds; afterwards it counts as failed. */
-const INCOMING_GRACE = 24 * 60 * 60_000;
+const INCOMING_GRACE_MS = 24 * 60 * 60_000;
 
 /** Files checked per turn of the event loop. */
 const BATCH_SIZE = 64;
@@ -98,7 +98,7 @@ const BATCH_SIZE = 64;
 const MAX_CACHED_BYTES = 2 * 1024 ** 3;
 
 /** A file leaves the cache when it was not used for so long, milliseconds. */
-const CACHED_FOR: Millis = 24 * 60 * 60_000;
+const CACHED_FOR_MS: Millis = 24 * 60 * 60_000;
 
 /** A stored file to send. */
 export interface StoredFile {
@@ -368,7 +368,7 @@ export class Blobs {
   async touchUnlessRecent(blob: Pick<BlobRef, 'sha256'>): Promise<boolean> {
     const age =
       this.needs.runtime.clock.now() - (this.#touchedAt.get(blob.sha256) ?? Number.NEGATIVE_INFINITY);
-    return (age >= 0 && age < TOUCHED_FOR) || this.touch(blob);
+    return (age >= 0 && age < TOUCHED_FOR_MS) || this.touch(blob);
   }
 
   /** Begins the grace of a file anew, before a further reference to it is committed. False when it is not there. */
@@ -442,7 +442,7 @@ export class Blobs {
 
   /** Removes unreferenced files and incomplete writes. `signal` aborts. */
   async sweep(store: Pick<ActorStore, 'counters' | 'flushed'>, signal?: AbortSignal): Promise<SweepReport> {
-    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE;
+    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE_MS;
     let removed = 0;
     let bytes = 0;
     await this.#sweepIncoming();
@@ -466,7 +466,7 @@ export class Blobs {
     store: Pick<ActorStore, 'counters' | 'flushed'>,
     blobs: readonly Pick<BlobRef, 'sha256'>[],
   ): Promise<readonly string[]> {
-    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE;
+    const before = this.needs.runtime.clock.now() - UNCOUNTED_GRACE_MS;
     const left: string[] = [];
     for (const sha256 of new Set(blobs.map((blob) => blob.sha256))) {
       const path = this.pathOf({ sha256 });
@@ -489,7 +489,7 @@ export class Blobs {
   }
 
   async #sweepIncoming(): Promise<void> {
-    const before = this.needs.runtime.clock.now() - INCOMING_GRACE;
+    const before = this.needs.runtime.clock.now() - INCOMING_GRACE_MS;
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
       const stats = await stat(path).catch(() => undefined);
@@ -520,8 +520,8 @@ export class Blobs {
     }
     let bytes = files.reduce((sum, { length }) => sum + length, 0);
     for (const { sha256, usedAt, length } of files.sort((a, b) => a.usedAt - b.usedAt)) {
-      if (signal?.aborted === true || usedAt > now - UNCOUNTED_GRACE) return;
-      if (usedAt > now - CACHED_FOR && bytes <= maxBytes) return;
+      if (signal?.aborted === true || usedAt > now - UNCOUNTED_GRACE_MS) return;
+      if (usedAt > now - CACHED_FOR_MS && bytes <= maxBytes) return;
       const path = this.pathOf({ sha256 });
       if (!(await remote.holds({ sha256, length })) && (await isCounted(store, sha256)))
         await remote.store(path, { sha256, length });

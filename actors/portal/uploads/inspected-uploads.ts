@@ -11,7 +11,7 @@ import type { InspectedFile } from '../../pool/portal-tasks.ts';
 
 const MAX_ENTRIES = 4096;
 /** Age up to which a result is used, milliseconds: the key and its certificate may change. */
-const MAX_AGE: Millis = 10 * 60_000;
+const MAX_AGE_MS: Millis = 10 * 60_000;
 
 /** Properties that determine the format of a file, besides its content. */
 export interface FileDescription {
@@ -36,7 +36,7 @@ export class InspectedUploads {
     const found = this.#results.get(keyOf(blob, file));
     if (found === undefined) return undefined;
     const age = this.clock.now() - found.at;
-    return age >= 0 && age < MAX_AGE ? found.result : undefined;
+    return age >= 0 && age < MAX_AGE_MS ? found.result : undefined;
   }
 }
 

@@ -30,7 +30,7 @@ const TRASH = 'trash/';
 /** Bytes of a file that is sent although it may be there. */
 const MAX_SENT_UNASKED = 1024 * 1024;
 /** Age up to which an object counts as just stored, milliseconds. */
-const FRESH_FOR: Millis = 10 * 60_000;
+const FRESH_FOR_MS: Millis = 10 * 60_000;
 
 export class RemoteBlobs {
   constructor(
@@ -120,7 +120,7 @@ export class RemoteBlobs {
 
   async #refresh(sha256: string, found: StoredObject | undefined): Promise<boolean> {
     const key = keyOf(sha256);
-    if (found !== undefined && Math.abs(this.clock.now() - found.modifiedAt) < FRESH_FOR) return true;
+    if (found !== undefined && Math.abs(this.clock.now() - found.modifiedAt) < FRESH_FOR_MS) return true;
     if (found !== undefined && (await this.objects.copy(key, key))) return true;
     return this.objects.copy(TRASH + sha256, key);
   }

@@ -10,7 +10,7 @@ import { hasRoom } from './snapshot-file.ts';
 export const MANY_RECORDS = 10_000;
 
 /** Time between two looks at whether tables are to be saved. */
-const SAVE_INTERVAL: Millis = 10 * 60_000;
+const SAVE_INTERVAL_MS: Millis = 10 * 60_000;
 /** Share of the records that may differ from the snapshot, since it takes as long to read them: while in use, at the end. */
 const UNSAVED_SHARE = 0.02;
 const UNSAVED_SHARE_AT_END = 0.002;
@@ -19,9 +19,9 @@ const SNAPSHOT_FOLDER = 'lists';
 const SNAPSHOT_SUFFIX = '.table';
 const PART_SUFFIX = '.part';
 /** Age of files that a node removes although another one may have written them. */
-const OTHERS_AFTER: Millis = 30 * 24 * 60 * 60_000;
+const OTHERS_AFTER_MS: Millis = 30 * 24 * 60 * 60_000;
 /** Of those that it was still writing: its end has left them. */
-const PARTS_AFTER: Millis = 60 * 60_000;
+const PARTS_AFTER_MS: Millis = 60 * 60_000;
 
 /** Place of snapshots. */
 export interface SnapshotPlace {
@@ -77,7 +77,7 @@ export class TableSnapshots {
     if (this.#isClosed) return;
     void this.save(UNSAVED_SHARE).finally(() => {
       if (!this.#isClosed)
-        this.#cancel = this.#place.clock.after(SAVE_INTERVAL, () => this.saveAtIntervals());
+        this.#cancel = this.#place.clock.after(SAVE_INTERVAL_MS, () => this.saveAtIntervals());
     });
   }
 
@@ -107,7 +107,7 @@ export class TableSnapshots {
   async #isOfAnother(name: string): Promise<boolean> {
     if (!this.#isShared) return false;
     const found = await stat(join(this.#folder, name)).catch(() => undefined);
-    const after = name.endsWith(PART_SUFFIX) ? PARTS_AFTER : OTHERS_AFTER;
+    const after = name.endsWith(PART_SUFFIX) ? PARTS_AFTER_MS : OTHERS_AFTER_MS;
     return found !== undefined && this.#place.clock.now() - found.mtimeMs < after;
   }
 

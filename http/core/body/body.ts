@@ -81,13 +81,13 @@ const SMALL_BYTES = 64 * 1024;
 /**
  * The library drops a connection that sends fewer than 160 KiB in ten seconds, which is more than a phone on a poor
  * line sends. A slower client that sends at least this rate (bytes per second) gets another ten seconds, checked
- * every `PACE_CHECK_MS` milliseconds; a client that stops or drips does not. A burst counts for at most `MAX_GAP`
+ * every `PACE_CHECK_MS` milliseconds; a client that stops or drips does not. A burst counts for at most `MAX_GAP_MS`
  * milliseconds: poor lines send much, then nothing for a while.
  */
 const MIN_BYTES_PER_SECOND = 512;
 const PACE_CHECK_MS = 2000;
-const MAX_GAP = 30_000;
-const MAX_CREDIT = (MIN_BYTES_PER_SECOND * MAX_GAP) / 1000;
+const MAX_GAP_MS = 30_000;
+const MAX_CREDIT = (MIN_BYTES_PER_SECOND * MAX_GAP_MS) / 1000;
 
 /** Thrown when the client disconnects during its request; no reply is possible. */
 export class ClientDisconnected extends Error {

@@ -18,7 +18,7 @@ export interface BodyReading {
 /** Maximum number of queued bodies, at most 8 MiB each. */
 const MAX_WAITING = 16;
 /** Idle time after which the thread ends, milliseconds. */
-const IDLE = 60_000;
+const IDLE_MS = 60_000;
 const HEAP_MIB = 256;
 
 export function createBodyReading(log: Pick<Log, 'error'>): BodyReading {
@@ -30,7 +30,7 @@ export function createBodyReading(log: Pick<Log, 'error'>): BodyReading {
       minThreads: 0,
       maxThreads: 1,
       maxQueue: MAX_WAITING,
-      idleTimeout: IDLE,
+      idleTimeout: IDLE_MS,
       recordTiming: false,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     }).on('error', (error: Error) => {

@@ -42,7 +42,7 @@ export interface ListServices {
 const PAGE_SIZE = 25;
 const DRAFTS_SHOWN = 50;
 /** Longest wait of a page for a change, milliseconds. */
-const LONGEST_WAIT = 20_000;
+const LONGEST_WAIT_MS = 20_000;
 
 const idParams = z.object({ id: z.string().max(64) });
 const SHOWN = ['mine', 'others', 'expiring', 'concluded', 'ended', 'drafts', ''] as const;
@@ -83,7 +83,7 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
       reply: z.object({ version: z.string().describe('Differs after each change.') }),
       async handle({ user, query }) {
         const after = String(query['after'] ?? '').slice(0, 100);
-        return json(200, { version: await senderOverview.wait(user.tenant, after, LONGEST_WAIT) });
+        return json(200, { version: await senderOverview.wait(user.tenant, after, LONGEST_WAIT_MS) });
       },
     }),
     accountPost({

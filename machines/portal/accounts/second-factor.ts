@@ -13,7 +13,7 @@ export const RECOVERY_CODES = 10;
 const FREE_FAILURES = 5;
 const MINUTE = 60_000;
 /** Longest lock; each further wrong code doubles it up to here. */
-const MAX_LOCK = 60 * MINUTE;
+const MAX_LOCK_MS = 60 * MINUTE;
 
 /** Passkeys of a user, at most. */
 export const MAX_PASSKEYS = 10;
@@ -139,7 +139,7 @@ export function afterProof(factor: SecondFactor, proof: FactorProof, at: Millis)
     if (isLocked) return undefined;
     const failures = factor.failures + 1;
     const beyond = failures - FREE_FAILURES;
-    const lock = beyond < 0 ? 0 : Math.min(MAX_LOCK, MINUTE * 2 ** beyond);
+    const lock = beyond < 0 ? 0 : Math.min(MAX_LOCK_MS, MINUTE * 2 ** beyond);
     return { ...factor, failures, lockedUntil: at + lock };
   }
   if ('recovery' in proof) {

@@ -21,7 +21,7 @@ import {
 } from './participant-actions.ts';
 
 /** Time within which a started signature can be completed, milliseconds. Source: docs/portal-values.md §10. */
-const COMPLETABLE_FOR = 10 * 60_000;
+const COMPLETABLE_FOR_MS = 10 * 60_000;
 
 export const reserve: DecisionFunction<'RESERVE'> = (document, message) => {
   const { at, id, flowActionId, userId, marks, application, values } = message;
@@ -34,7 +34,7 @@ export const reserve: DecisionFunction<'RESERVE'> = (document, message) => {
     marks,
     signingTime: signingTimeAt(at),
     ...(application !== undefined && { application }),
-    expiresAt: at + COMPLETABLE_FOR,
+    expiresAt: at + COMPLETABLE_FOR_MS,
     base: document.current.sha256,
     fieldName: fieldNameFor(message, id),
     state: null,

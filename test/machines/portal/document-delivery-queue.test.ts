@@ -6,12 +6,12 @@ import {
   DELIVERY_QUEUE_STATES,
   type DeliveryQueueContext,
   MAX_ATTEMPTS,
-  MAX_RETRY_AFTER,
+  MAX_RETRY_AFTER_MS,
   type NewDelivery,
   nextDue,
 } from '../../../machines/delivery-queue.ts';
 import {
-  DELIVERY_RETENTION,
+  DELIVERY_RETENTION_MS,
   webhookDeliveryMachine as machine,
 } from '../../../machines/portal/document-delivery-queue.ts';
 import { attempt, declared, readTable } from '../table.ts';
@@ -83,9 +83,9 @@ function caseFor(
       return { before: from === 'Calling' ? queued : before, event: attempted('a', 'delivered', 3000) };
     }
     case 'retention': {
-      const young = { ...idle.deliveries[0], id: 'y', endedAt: LATE + DELIVERY_RETENTION };
+      const young = { ...idle.deliveries[0], id: 'y', endedAt: LATE + DELIVERY_RETENTION_MS };
       const kept = condition.includes('younger') ? [...idle.deliveries, young] : idle.deliveries;
-      const at = 2000 + DELIVERY_RETENTION;
+      const at = 2000 + DELIVERY_RETENTION_MS;
       return {
         before: {
           ...before,
@@ -151,7 +151,7 @@ test('a pause that the receiver requests is kept, up to a limit', (t) => {
     (nextDue(after(start(delivery('a')), attempted('a', 'failed', 1000, retryAfter)).context) ?? 0) - 1000;
   t.is(due(60_000), 60_000);
   t.is(due(1), 15_000);
-  t.is(due(10 ** 12), MAX_RETRY_AFTER);
+  t.is(due(10 ** 12), MAX_RETRY_AFTER_MS);
 });
 
 test('after the reply 410 all queued deliveries are recorded as failed and none is sent', (t) => {

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { transition } from 'xstate';
 import {
-  CODE_LIFETIME,
+  CODE_LIFETIME_MS,
   CODE_TRIES,
   type FlowActionContext,
   flowActionMachine,
-  MAIL_LINK_LIFETIME,
+  MAIL_LINK_LIFETIME_MS,
   MAX_CODES_PER_HOUR,
   MAX_WRONG_CODES,
 } from '../../../machines/portal/flow-action.ts';
@@ -16,7 +16,7 @@ const fresh = initialContext(flowActionMachine, {
   flowActionId: 'a',
   userId: 'u',
 }) as FlowActionContext;
-const sent: FlowActionContext = { ...fresh, generation: 1, expiresAt: 1000 + CODE_LIFETIME, sent: [1000] };
+const sent: FlowActionContext = { ...fresh, generation: 1, expiresAt: 1000 + CODE_LIFETIME_MS, sent: [1000] };
 const send = (at: number, resend = false) => ({ type: 'SEND', at, resend, notice: {} }) as const;
 const guess = (at: number, isRight = false, generation = 1) =>
   ({ type: 'GUESS', at, generation, isRight }) as const;
@@ -30,12 +30,12 @@ test('the table of flow actions and their machine agree in every state and on ev
 test('a valid code is not mailed again, unless another one is requested', (t) => {
   t.false(attempt(flowActionMachine, 'Open', sent, send(2000)).accepted);
   t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(2000, true)).effects, ['notify']);
-  t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(1000 + CODE_LIFETIME)).effects, ['notify']);
+  t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(1000 + CODE_LIFETIME_MS)).effects, ['notify']);
 });
 
 test('a code is valid for ten minutes and five attempts, and another one starts anew', (t) => {
-  t.true(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME - 1, true)).accepted);
-  t.false(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME, true)).accepted);
+  t.true(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME_MS - 1, true)).accepted);
+  t.false(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME_MS, true)).accepted);
   t.false(attempt(flowActionMachine, 'Open', sent, guess(2000, true, 2)).accepted);
   let snapshot = flowActionMachine.resolveState({ value: 'Open', context: sent });
   for (let tries = 0; tries < CODE_TRIES; tries++)
@@ -70,7 +70,7 @@ test('after fifty wrong guesses of any codes no code is sent or accepted, and th
     t.true(attempt(flowActionMachine, 'Open', last, guess(at, true, last.generation)).accepted);
     const [next, actions] = transition(flowActionMachine, snapshot, guess(at, false, last.generation));
     const forget = actions.find(({ type }) => type === 'xstate.raise')?.params as { readonly delay: number };
-    t.is(forget.delay, MAIL_LINK_LIFETIME);
+    t.is(forget.delay, MAIL_LINK_LIFETIME_MS);
     snapshot = next;
   }
   const { context } = snapshot;

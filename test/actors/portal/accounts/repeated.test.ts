@@ -6,7 +6,7 @@ import {
   IdempotentRequestService,
 } from '../../../../actors/portal/idempotent-requests.ts';
 import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts';
-import { ANSWER_LIFETIME } from '../../../../machines/portal/idempotent-request.ts';
+import { ANSWER_LIFETIME_MS } from '../../../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
 
@@ -97,7 +97,7 @@ test('a request with a lost answer is repeated under the same seed, over restart
 test('after a day the answer is removed, and the idempotency key is free', async (t) => {
   const { requests, seeds, make, clock, settle, store } = await requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
-  clock.forward(ANSWER_LIFETIME - 60_000);
+  clock.forward(ANSWER_LIFETIME_MS - 60_000);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   clock.forward(120_000);
   await settle(async () => (await store.nextTimerDue()) === undefined);

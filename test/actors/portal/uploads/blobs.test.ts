@@ -20,7 +20,7 @@ import {
   blobCounters,
   type StoredBlob,
   storeInPool,
-  UNCOUNTED_GRACE,
+  UNCOUNTED_GRACE_MS,
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
@@ -89,7 +89,7 @@ test('the sweep removes only unreferenced files after their grace period', async
   const upload = await it.uploads.accept(tenant, sink, { name: 'a', contentType: 'text/plain' });
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 0, bytes: 0 });
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   const { blob: fresh } = await it.blobs.put(Buffer.from('put here a moment ago'));
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 1, bytes: 11 });
   t.false(existsSync(it.blobs.pathOf(blob)));
@@ -102,7 +102,7 @@ test('a file that gets a reference while its sweep waits for the disk stays', as
   const tenant = await newTenant(it, 'Org');
   for (const isReferred of [true, false]) {
     const { blob, md5 } = await it.blobs.put(Buffer.from(`referred: ${isReferred}`));
-    it.clock.forward(UNCOUNTED_GRACE + 1_000);
+    it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
     const owner = { organizationId: tenant.organization.id, applicationId: tenant.application.id };
     const upload = { ...owner, name: 'a', contentType: 'text/plain', md5, createdAt: 0, blob: { ...blob } };
     const id = systemIds.uuid();
@@ -123,7 +123,7 @@ test('content stored again during a sweep exists afterwards', async (t) => {
   const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));
   for (const content of contents) await blobs.put(content);
   for (let round = 0; round < 5; round++) {
-    clock.forward(UNCOUNTED_GRACE + 1_000);
+    clock.forward(UNCOUNTED_GRACE_MS + 1_000);
     const sweeping = blobs.sweep(store);
     const kept = await Promise.all(contents.map((content) => blobs.put(content)));
     await sweeping;
@@ -187,7 +187,7 @@ test('content over the memory limit is streamed through a file, with the same re
 test('a file that a sweep removes while another thread stores it again is not answered as stored', async (t) => {
   const it = await portalStoreFixture(t);
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   const lost = it.blobs.placing(
     async () => {
       await it.blobs.sweep(it.store);
@@ -197,7 +197,7 @@ test('a file that a sweep removes while another thread stores it again is not an
   );
   await t.throwsAsync(lost, { code: 'storage.unavailable' });
   await it.blobs.put(Buffer.from('not counted'));
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   const path = it.blobs.pathOf(blob);
   const kept = it.blobs.placing(
     async () => {

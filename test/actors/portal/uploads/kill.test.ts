@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import test, { type ExecutionContext } from 'ava';
-import { UNCOUNTED_GRACE } from '../../../../actors/portal/uploads/blobs.ts';
+import { UNCOUNTED_GRACE_MS } from '../../../../actors/portal/uploads/blobs.ts';
 import { PORTAL_UPLOAD_FAULTS } from '../../../../actors/portal/uploads/upload-faults.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { UploadContext } from '../../../../machines/portal/upload.ts';
@@ -74,7 +74,7 @@ async function round(t: ExecutionContext, faults: string, killAfter: number): Pr
   const it = await openPortalStore(root);
   try {
     await inspect(t, it, promises);
-    it.clock.forward(UNCOUNTED_GRACE + 60_000);
+    it.clock.forward(UNCOUNTED_GRACE_MS + 60_000);
     await it.blobs.sweep(it.store);
     // The sweep keeps acknowledged files and removes unreferenced ones.
     await inspect(

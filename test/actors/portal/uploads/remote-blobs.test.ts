@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { Blobs, UNCOUNTED_GRACE } from '../../../../actors/portal/uploads/blobs.ts';
+import { Blobs, UNCOUNTED_GRACE_MS } from '../../../../actors/portal/uploads/blobs.ts';
 import { SegmentedUploads } from '../../../../actors/portal/uploads/segmented-uploads.ts';
 import { SegmentObjects } from '../../../../actors/portal/uploads/segments.ts';
 import { Uploads } from '../../../../actors/portal/uploads/uploads.ts';
@@ -158,11 +158,11 @@ test('the sweep removes unreferenced objects an hour after their grace, and no o
   const upload = await it.uploads.accept(tenant, sink, { name: 'a', contentType: 'text/plain' });
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 0, bytes: 0 });
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   const { blob: touched } = await it.blobs.put(Buffer.from('put here a moment ago'));
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 1, bytes: 11 });
   t.is(filesOf(join(objects.location, 'trash')).length, 1);
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   t.true(await other.touch(touched));
   t.deepEqual(await it.blobs.sweep(it.store), { removed: 0, bytes: 0 });
   t.is(filesOf(join(objects.location, 'trash')).length, 0);
@@ -184,7 +184,7 @@ test('a file that the store does not let be removed holds no other', async (t) =
     if (key === refused?.key) throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
     await remove.call(objects, key);
   };
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   t.deepEqual(await it.blobs.sweepSome(it.store, blobs), []);
   t.deepEqual(
     (await objects.list('blobs/')).objects.map(({ key }) => key),
@@ -203,7 +203,7 @@ test('a store that lets nothing be removed is not given a copy of each file at e
   objects.remove = async () => {
     throw new StoreRefusal('bucket b refuses s3:DeleteObject (AccessDenied)');
   };
-  it.clock.forward(UNCOUNTED_GRACE + 1_000);
+  it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
   t.like(await it.blobs.sweep(it.store), { removed: 0 });
   t.is(filesOf(join(objects.location, 'trash')).length, 16);
   t.is(filesOf(join(objects.location, 'blobs')).length, 40);
@@ -213,14 +213,14 @@ for (const healer of ['a reader', 'a further use', 'the next sweep'] as const)
   test(`a file that another node refers to while it is removed is moved back by ${healer}`, async (t) => {
     const { it, objects, other } = await twoNodes(t);
     const { blob } = await it.blobs.put(Buffer.from('the content'));
-    it.clock.forward(UNCOUNTED_GRACE + 1_000);
+    it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
     t.is((await it.blobs.sweep(it.store)).removed, 1);
     // The reference of the other node was stored between the look at the counters and the move.
     const store = { counters: async () => ({ [`blob/${blob.sha256}`]: 1 }), flushed: async () => {} };
     if (healer === 'a reader') t.is(readFileSync(await other.localPath(blob), 'utf8'), 'the content');
     if (healer === 'a further use') t.true(await other.touch(blob));
     if (healer === 'the next sweep') {
-      it.clock.forward(UNCOUNTED_GRACE + 1_000);
+      it.clock.forward(UNCOUNTED_GRACE_MS + 1_000);
       await other.sweep(store);
       t.deepEqual((await objects.list('trash/')).objects, []);
     }
@@ -239,7 +239,7 @@ test('the cache loses what was not used for a day, and the oldest files above it
   it.clock.forward(DAY);
   await put('oldest above the size');
   await put('in the size');
-  it.clock.forward(UNCOUNTED_GRACE);
+  it.clock.forward(UNCOUNTED_GRACE_MS);
   await put('in use');
   const there = () => paths.map((path) => existsSync(path));
   await it.blobs.trim(it.store);

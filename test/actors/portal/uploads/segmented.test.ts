@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { MAX_OPEN_UPLOADS } from '../../../../actors/portal/uploads/segmented-uploads.ts';
-import { isWhole, SEGMENTED_LIFETIME } from '../../../../machines/portal/segmented-upload.ts';
+import { isWhole, SEGMENTED_LIFETIME_MS } from '../../../../machines/portal/segmented-upload.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at & 0xff));
@@ -112,7 +112,7 @@ test('a ticket of another upload and an expired one accept no segment', async (t
   await t.throwsAsync(piece(it, `${ticket.slice(0, -2)}AA`, { from: 0, to: 9 }), { code: 'NotFound' });
   const other = it.tickets.issue('download', ['00000000-0000-4000-8000-000000000000'], it.clock.now());
   await t.throwsAsync(piece(it, other, { from: 0, to: 9 }), { code: 'NotFound' });
-  it.clock.forward(SEGMENTED_LIFETIME + 2_000);
+  it.clock.forward(SEGMENTED_LIFETIME_MS + 2_000);
   await t.throwsAsync(piece(it, ticket, { from: 0, to: 9 }), { code: 'NotFound' });
 });
 
@@ -127,7 +127,7 @@ test('an organization has a limit of open segmented uploads, and abandoned ones 
   const folders = () => readdirSync(join(it.portal, 'segments'));
   t.is(folders().length, MAX_OPEN_UPLOADS + 1);
   t.is(await it.segmented.sweep(), 0);
-  it.clock.forward(SEGMENTED_LIFETIME + 2_000);
+  it.clock.forward(SEGMENTED_LIFETIME_MS + 2_000);
   const open = async () => Object.keys(await it.store.counters('segmented-open/')).length;
   // The store can be read before the host knows that a step is stored.
   let swept = 0;

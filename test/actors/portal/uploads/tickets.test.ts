@@ -1,6 +1,6 @@
 import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { TICKET_LIFETIME, type TicketKind, Tickets } from '../../../../actors/portal/shared/tickets.ts';
+import { TICKET_LIFETIME_MS, type TicketKind, Tickets } from '../../../../actors/portal/shared/tickets.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secrets/secret-box.ts';
 
 const NOW = Date.UTC(2026, 4, 17, 12, 0, 0);
@@ -18,7 +18,7 @@ test('a ticket returns its claims until it expires', (t) => {
 });
 
 test('tickets are short enough for addresses', (t) => {
-  for (const kind of Object.keys(TICKET_LIFETIME) as TicketKind[]) {
+  for (const kind of Object.keys(TICKET_LIFETIME_MS) as TicketKind[]) {
     const ticket = tickets.issue(kind, [ID, ID, ID], NOW);
     t.regex(ticket, /^[A-Za-z0-9_-]{1,110}$/);
   }

@@ -4,9 +4,9 @@ import type { Tenant } from '../../../../actors/portal/api.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UploadId, UserId } from '../../../../machines/ids.ts';
 import {
-  UNUSED_LIFETIME,
+  UNUSED_LIFETIME_MS,
   type UploadParticipant,
-  USED_LIFETIME,
+  USED_LIFETIME_MS,
 } from '../../../../machines/portal/upload.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
 
@@ -103,7 +103,7 @@ test('an upload of a participant is found only for that participant, and counted
   await it.runtime.send(UPLOAD, id, { type: 'FORGET' });
   await t.throwsAsync(find(participant), { code: 'UploadNotFound' });
   t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 1, bytes: 10 });
-  it.clock.forward(UNUSED_LIFETIME + 60_000);
+  it.clock.forward(UNUSED_LIFETIME_MS + 60_000);
   await it.settle(async () => (await it.uploads.usedBy(participant)).own.files === 0);
   t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 0, bytes: 0 });
 });
@@ -123,7 +123,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
   const tenant = await newTenant(it, 'Org');
   const unused = await send(it, tenant, { content: 'unused' });
   const used = await send(it, tenant, { content: 'used' });
-  it.clock.forward(UNUSED_LIFETIME - 60_000);
+  it.clock.forward(UNUSED_LIFETIME_MS - 60_000);
   const { blob } = await it.uploads.findUpload(tenant.organization.id, used.id);
   it.clock.forward(120_000);
   const there = async (id: string) => (await it.runtime.read(UPLOAD, id)) !== undefined;
@@ -135,7 +135,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
   await it.close();
 
   const later = await portalStoreFixture(t, { root: it.root });
-  later.clock.forward(UNUSED_LIFETIME + USED_LIFETIME + 3_600_000);
+  later.clock.forward(UNUSED_LIFETIME_MS + USED_LIFETIME_MS + 3_600_000);
   await later.settle(async () => (await later.runtime.read(UPLOAD, used.id)) === undefined);
   t.is((await later.blobs.sweep(later.store)).removed, 1);
   t.false(existsSync(later.blobs.pathOf(blob)));
