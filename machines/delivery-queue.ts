@@ -1,7 +1,7 @@
 /**
  * The deliveries of one subject (a document, a job) to one webhook: one at a time, in order.
  *
- * | from    | event     | to      | effects     |                                        |
+ * | from    | message   | to      | effects     |                                        |
  * |---------|-----------|---------|-------------|----------------------------------------|
  * | Idle    | ENQUEUE   | Calling | callWebhook | of something new that is due           |
  * | Idle    | ENQUEUE   | Waiting |             | of something new that is to come later |

@@ -1,7 +1,7 @@
 /**
  * Machines of records: actors with one state, whose messages change the stored context and add a journal line.
  *
- * | from  | event              | to    | effects |                                                |
+ * | from  | message            | to    | effects |                                                |
  * |-------|--------------------|-------|---------|------------------------------------------------|
  * | state | one of `changes`   | state |         | unless its function returns undefined          |
  * | state | one of `endedBy`   | ended |         | not stored: the actor ends                     |

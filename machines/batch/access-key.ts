@@ -2,11 +2,11 @@
  * A named API key of the batch service, with SHA-256 of its secrets: they are 256 random bits, so that no slow hash is
  * needed.
  *
- * | from  | event  | to      | effects |                                                               |
- * |-------|--------|---------|---------|---------------------------------------------------------------|
- * | Known | ROTATE | Known   |         | unless it is revoked                                          |
- * | Known | USED   | Known   |         | unless it is revoked; later than the last use                 |
- * | Known | REVOKE | Known   |         | unless it is revoked                                          |
+ * | from  | message | to      | effects |                                                               |
+ * |-------|---------|---------|---------|---------------------------------------------------------------|
+ * | Known | ROTATE  | Known   |         | unless it is revoked                                          |
+ * | Known | USED    | Known   |         | unless it is revoked; later than the last use                 |
+ * | Known | REVOKE  | Known   |         | unless it is revoked                                          |
  *
  * A revoked key ends; one that came from a file stays, so that no file brings it back.
  *

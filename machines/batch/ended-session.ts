@@ -2,7 +2,7 @@
  * What counts no longer, kept until it would expire anyway: a session of an operator that was ended, all sessions of a person
  * up to a time, or the answer of a provider that was used.
  *
- * | from  | event            | to      | effects |                                |
+ * | from  | message          | to      | effects |                                |
  * |-------|------------------|---------|---------|--------------------------------|
  * | Ended | after `validFor` | Expired |         | not stored: the actor ends     |
  *

@@ -1,7 +1,7 @@
 /**
  * One watched input folder and its budget of consecutive enqueue failures.
  *
- * | from         | event          | to           | effects     |
+ * | from         | message        | to           | effects     |
  * |--------------|----------------|--------------|-------------|
  * | Initializing | WATCHING       | Running      |             |
  * | Initializing | OPENED         | Initializing |             |

@@ -1,7 +1,7 @@
 /**
  * A signing job, from its arrival to its published output.
  *
- * | from           | event            | to             | effects                  |
+ * | from           | message          | to             | effects                  |
  * |----------------|------------------|----------------|--------------------------|
  * | Queued         | CLAIM            | Processing     | sign                     |
  * | Queued         | CLAIM_REMOTE     | Processing     | dispatch                 |

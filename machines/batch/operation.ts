@@ -1,7 +1,7 @@
 /**
  * A large operation: one action on every job that matches a filter, batch by batch.
  *
- * | from      | event    | to        | effects     |                                 |
+ * | from      | message  | to        | effects     |                                 |
  * |-----------|----------|-----------|-------------|---------------------------------|
  * | Running   | PROGRESS | Running   | operate     | with a next batch               |
  * | Running   | PROGRESS | Completed | recordEvent | without one                     |

@@ -1,7 +1,7 @@
 /**
  * The right of a job to publish under a name of an object store that cannot refuse a second put.
  *
- * | from | event   | to       | effects |                        |
+ * | from | message | to       | effects |                        |
  * |------|---------|----------|---------|------------------------|
  * | Held | RELEASE | Released |         | of the job that has it |
  *

@@ -1,10 +1,10 @@
 /**
  * The pipeline: permits or pauses the claiming of queued jobs.
  *
- * | from    | event  | to      | effects     |
- * |---------|--------|---------|-------------|
- * | Running | PAUSE  | Paused  | recordEvent |
- * | Paused  | RESUME | Running | recordEvent |
+ * | from    | message | to      | effects     |
+ * |---------|---------|---------|-------------|
+ * | Running | PAUSE   | Paused  | recordEvent |
+ * | Paused  | RESUME  | Running | recordEvent |
  *
  * Pausing a paused pipeline, and resuming a running one, changes nothing; the answer is 200.
  * `freeSlots` computes the number of jobs to claim from the counters of the store.

@@ -1,10 +1,10 @@
 /**
  * The record of a cleared job whose input is still in its folder: the watcher does not enqueue that content again.
  *
- * | from | event  | to        | effects |
- * |------|--------|-----------|---------|
- * | Kept | KEEP   | Kept      |         |
- * | Kept | FORGET | Forgotten |         |
+ * | from | message | to        | effects |
+ * |------|---------|-----------|---------|
+ * | Kept | KEEP    | Kept      |         |
+ * | Kept | FORGET  | Forgotten |         |
  *
  * Forgotten is not stored: the actor ends.
  *

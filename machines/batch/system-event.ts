@@ -1,8 +1,8 @@
 /**
  * An event of the batch service as a whole, stored for its operators. It never changes.
  *
- * | from | event | to | effects |
- * |------|-------|----|---------|
+ * | from | message | to | effects |
+ * |------|---------|----|---------|
  *
  * Source: docs/batch-values.md §0, §15.
  */

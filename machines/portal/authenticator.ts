@@ -1,7 +1,7 @@
 /**
  * The authenticator app and the passkeys of a participant, for all documents of one organization: who set them up returns.
  *
- * | from     | event         | to       | effects | when                                                    |
+ * | from     | message       | to       | effects | when                                                    |
  * |----------|---------------|----------|---------|---------------------------------------------------------|
  * | Enrolled | PROVE         | Enrolled |         | not locked, and newer than the last code or challenge; wrong codes are counted, those beside a mailed code apart |
  * | Enrolled | ENROL         | Enrolled |         | there is no app                                         |

@@ -1,7 +1,7 @@
 /**
  * Branding of an organization: logo, colours, texts of mails and where its signing pages lead to afterwards.
  *
- * | from | event    | to   | effects |  |
+ * | from | message  | to   | effects |  |
  * |------|----------|------|---------|--|
  * | Kept | REPLACE  | Kept |         |  |
  * | Kept | SET_LOGO | Kept |         |  |

@@ -1,7 +1,7 @@
 /**
  * A session of the document editor in another application. It is made with its link, which opens it once.
  *
- * | from | event       | to    | effects |
+ * | from | message     | to    | effects |
  * |------|-------------|-------|---------|
  * | Open | OPEN        | Open  |         |
  * | Open | UPLOADED    | Open  |         |

@@ -2,11 +2,11 @@
  * One participant's access to one action of a document's flow: the codes of one channel, and the attempts to enter them.
  * The code itself is not stored: it is derived from its generation.
  *
- * | from | event  | to   | effects | when                                             |
- * |------|--------|------|---------|--------------------------------------------------|
- * | Open | SEND   | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong |
- * | Open | GUESS  | Open |         | the code is the newest and valid                 |
- * | Open | FORGET | Over |         | a day after the last message, 90 after wrong ones |
+ * | from | message | to   | effects | when                                             |
+ * |------|---------|------|---------|--------------------------------------------------|
+ * | Open | SEND    | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong |
+ * | Open | GUESS   | Open |         | the code is the newest and valid                 |
+ * | Open | FORGET  | Over |         | a day after the last message, 90 after wrong ones |
  *
  * Over is not stored: the actor ends.
  *

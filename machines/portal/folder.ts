@@ -1,7 +1,7 @@
 /**
  * A folder of an organization. Documents and folders refer to their parent folder.
  *
- * | from     | event    | to       | effects     |
+ * | from     | message  | to       | effects     |
  * |----------|----------|----------|-------------|
  * | Active   | REPARENT | Active   |             |
  * | Active   | GRANT    | Active   |             |

@@ -1,7 +1,7 @@
 /**
  * Documents generated from a template and a table, one for each of its rows.
  *
- * | from      | event        | to        | effects |
+ * | from      | message      | to        | effects |
  * |-----------|--------------|-----------|---------|
  * | Making    | ROWS_REFUSED | Making    |         |
  * | Making    | MADE         | Made      |         |

@@ -1,7 +1,7 @@
 /**
  * A request with an idempotency key, and its answer for as long as the client may repeat it.
  *
- * | from     | event       | to        | effects |
+ * | from     | message     | to        | effects |
  * |----------|-------------|-----------|---------|
  * | Begun    | ANSWER      | Answered  |         |
  * | Begun    | FORGET      | Forgotten |         |

@@ -1,7 +1,7 @@
 /**
  * One e-mail to one person.
  *
- * | from    | event     | to      | effects  |                              |
+ * | from    | message   | to      | effects  |                              |
  * |---------|-----------|---------|----------|------------------------------|
  * | Queued  | SENT      | Sent    | reportMail |                            |
  * | Queued  | REFUSED   | Failed  | reportMail |                            |

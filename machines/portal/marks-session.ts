@@ -1,7 +1,7 @@
 /**
  * A session of one hour for placing marks on the pages of uploaded files.
  *
- * | from | event        | to      | effects |
+ * | from | message      | to      | effects |
  * |------|--------------|---------|---------|
  * | Open | after 60 min | Expired |         |
  *

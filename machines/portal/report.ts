@@ -1,7 +1,7 @@
 /**
  * A report for monitoring, from its request to its expiry.
  *
- * | from   | event      | to      | effects |
+ * | from   | message    | to      | effects |
  * |--------|------------|---------|---------|
  * | Making | MADE       | Ready   |         |
  * | Making | FAILED     | Failed  |         |

@@ -2,7 +2,7 @@
  * A request for documents that is kept under a name: a saved flow, a draft or a template. Of a template some versions are
  * kept, of the others the newest one; drafts alone are sent.
  *
- * | from    | event      | to      | effects              | when                                |
+ * | from    | message    | to      | effects              | when                                |
  * |---------|------------|---------|----------------------|-------------------------------------|
  * | Unsaved | REPLACE    | Saved   |                      |                                     |
  * | Unsaved | KEEP       | Saved   |                      |                                     |

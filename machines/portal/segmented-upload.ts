@@ -1,7 +1,7 @@
 /**
  * An upload in segments.
  *
- * | from | event      | to      | effects |                                                                |
+ * | from | message    | to      | effects |                                                                |
  * |------|------------|---------|---------|----------------------------------------------------------------|
  * | Open | PIECE      | Open    |         | with the same total as before, up to the maximum of segments   |
  * | Open | COMPLETE   | Done    |         | when all bytes have arrived                                    |

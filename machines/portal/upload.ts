@@ -1,7 +1,7 @@
 /**
  * An uploaded file, until it is no longer used.
  *
- * | from   | event       | to      | effects | when                     |
+ * | from   | message     | to      | effects | when                     |
  * |--------|-------------|---------|---------|--------------------------|
  * | Unused | USE         | Used    |         |                          |
  * | Unused | FORGET      | Expired |         |                          |

@@ -1,7 +1,7 @@
 /**
  * The webhooks of one organization.
  *
- * | from | event     | to   | effects |                                               |
+ * | from | message   | to   | effects |                                               |
  * |------|-----------|------|---------|-----------------------------------------------|
  * | Kept | ADD       | Kept |         | while there are fewer than five               |
  * | Kept | REPLACE   | Kept |         | of an existing webhook                        |
@@ -12,7 +12,7 @@
  * Each change is a line of the journal, and so a leaf of the tamper-evident history. The line names the origin of the URL
  * only: path and query may hold a secret.
  *
- * Source: docs/portal-values.md §19); docs/configuration.md, `Portal:Organizations[]`; docs/decisions/0053-tamper-evident-history.md.
+ * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[]`; docs/decisions/0053-tamper-evident-history.md.
  */
 import type { EventType, WebhookAuthType } from '../../contracts/portal/webhooks/webhooks.ts';
 import type { Millis, WebhookId } from '../ids.ts';

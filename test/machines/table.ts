@@ -20,12 +20,12 @@ export interface TableRow {
 /** The repository's root, found from a compiled test (`dist…/test/machines/`). */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Rows of the first `| from | event | to | effects |` table of the file. */
+/** Rows of the first `| from | message | to | effects |` table of the file. */
 export async function readTable(file: string): Promise<readonly TableRow[]> {
   const lines = (await readFile(`${root}${file}`, 'utf8'))
     .split('\n')
     .map((line) => line.replace(/^ \* ?/, ''));
-  const start = lines.findIndex((line) => /^\| from +\| event/.test(line));
+  const start = lines.findIndex((line) => /^\| from +\| message/.test(line));
   if (start < 0) throw new Error(`${file} has no transition table`);
   const rows: TableRow[] = [];
   for (const line of lines.slice(start + 2)) {

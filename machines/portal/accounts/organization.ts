@@ -1,7 +1,7 @@
 /**
  * An organization of the portal with its applications and their secrets.
  *
- * | from   | event           | to     | effects |                                                          |
+ * | from   | message         | to     | effects |                                                          |
  * |--------|-----------------|--------|---------|----------------------------------------------------------|
  * | Active | ADD_APPLICATION | Active |         | with a unique name, up to 100 applications               |
  * | Active | ADD_SECRET      | Active |         | at most two; a configured third retires the oldest       |

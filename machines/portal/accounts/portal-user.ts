@@ -2,7 +2,7 @@
  * A person that administrators registered: in directories of clients, and to sign in to the pages of the portal with a
  * role in an organization. Participants sign without it.
  *
- * | from  | event      | to      | effects |                                                          |
+ * | from  | message    | to      | effects |                                                          |
  * |-------|------------|---------|---------|----------------------------------------------------------|
  * | Known | DESCRIBE   | Known   |         |                                                          |
  * | Known | JOIN       | Known   |         | up to 100 organizations                                  |

@@ -1,7 +1,7 @@
 /**
  * A group of users, as the identity service of an organization keeps it.
  *
- * | from  | event   | to      | effects |                                                                  |
+ * | from  | message | to      | effects |                                                                  |
  * |-------|---------|---------|---------|------------------------------------------------------------------|
  * | Known | CHANGE  | Known   |         | of the expected revision                                         |
  * | Known | SETTLED | Known   |         | of the current revision                                          |

@@ -1,7 +1,7 @@
 /**
  * A large operation on documents: one action on every document that a filter finds, batch by batch.
  *
- * | from      | event    | to        | effects          | when                         |
+ * | from      | message  | to        | effects          | when                         |
  * |-----------|----------|-----------|------------------|------------------------------|
  * | Running   | PROGRESS | Running   | operateDocuments | there is a next batch        |
  * | Running   | PROGRESS | Completed |                  | there is none                |

@@ -1,7 +1,7 @@
 /**
  * A document and its flow, from its creation to its conclusion.
  *
- * | from          | event               | to            | effects                  | when                    |
+ * | from          | message             | to            | effects                  | when                    |
  * |---------------|---------------------|---------------|--------------------------|-------------------------|
  * | Pending       | SIGN                | Pending       | applySignature           |                         |
  * | Pending       | APPROVE             | Pending       | announce, notify         | others are pending      |
