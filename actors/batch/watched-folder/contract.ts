@@ -1,6 +1,12 @@
-/** Types shared by a watched folder and its callers. */
+/** Types and limits that watched folders, watched buckets and their callers share. */
 import type { Clock, Log } from '@sealwright/runtime';
 import type { StabilitySettings } from './file-systems.ts';
+
+/**
+ * Files or objects offered again in a listing because an active job had their path. A safety net for
+ * `recheck`; offering all would cost one store read per queued job and listing.
+ */
+export const MAX_OFFERED_AGAIN = 256;
 
 /** A complete file, offered once per content. */
 export interface Candidate {

@@ -12,13 +12,14 @@ import { describeFailure, isRetryable } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { BucketObject, InputBuckets } from '../../shared/objects/input-buckets.ts';
 import { bucketPath } from '../objects/bucket-originals.ts';
-import type {
-  Candidate,
-  Look,
-  WatchedFolder,
-  WatchedFolderOptions,
-  WatchedFolderSettings,
-  WatchedFolderState,
+import {
+  type Candidate,
+  type Look,
+  MAX_OFFERED_AGAIN,
+  type WatchedFolder,
+  type WatchedFolderOptions,
+  type WatchedFolderSettings,
+  type WatchedFolderState,
 } from './contract.ts';
 import { createIgnoredNames } from './ignored-names.ts';
 
@@ -38,8 +39,6 @@ const ROUND_PAUSE_MS = 100;
 const MAX_KNOWN = 100_000;
 /** Time after the end of its job in which an object that is still listed counts as removed, milliseconds. */
 const LISTED_AFTER_REMOVAL_MS = 60_000;
-/** Objects offered again in a listing because another job had them. */
-const MAX_ACTIVE = 256;
 /** Time for which an answer about a bucket counts that this node does not watch, milliseconds. */
 const LOOK_MS = 5_000;
 /** Limit of such a request, so that the readiness answers in time, milliseconds. */
@@ -295,7 +294,7 @@ class WatchedBucket implements WatchedFolder {
     known.listing = this.#listing;
     const { endedAt, isActive } = known;
     if (endedAt !== undefined) return this.options.clock.elapsed() - endedAt >= LISTED_AFTER_REMOVAL_MS;
-    if (!isActive || this.#asked >= MAX_ACTIVE) return false;
+    if (!isActive || this.#asked >= MAX_OFFERED_AGAIN) return false;
     this.#asked += 1;
     return true;
   }

@@ -11,7 +11,12 @@ import type { Stats } from 'node:fs';
 import { lstat, stat, statfs } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { describeFailure } from '@sealwright/runtime';
-import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './contract.ts';
+import {
+  MAX_OFFERED_AGAIN,
+  type WatchedFolder,
+  type WatchedFolderOptions,
+  type WatchedFolderState,
+} from './contract.ts';
 import { createDirectoryWatches, type DirectoryWatches } from './directory-watches.ts';
 import { createEventDebounce, type EventDebounce } from './event-debounce.ts';
 import { createFileReader, type FileReader } from './file-reader.ts';
@@ -25,11 +30,6 @@ import { createSweepSchedule, type SweepSchedule } from './sweep-schedule.ts';
 
 /** Interval of checks for a folder that is missing or cannot be read, milliseconds. */
 const MISSING_RETRY_MS = 30_000;
-/**
- * Files offered again per listing because an active job owned their path, oldest first. A safety net for `recheck`;
- * offering all would cost one store read per queued job and listing.
- */
-const ACTIVE_RETRY_MS = 256;
 /** Maximum number of logged names that are not UTF-8, per folder. */
 const MAX_BAD_NAMES_LOGGED = 1_000;
 
@@ -223,7 +223,7 @@ class DirectoryFolder implements WatchedFolder {
 
   /** Returns a message about directories that could not be listed; null when all could. */
   async #list(): Promise<string | null> {
-    const askAgain = this.#memory.active(ACTIVE_RETRY_MS);
+    const askAgain = this.#memory.active(MAX_OFFERED_AGAIN);
     const entered = new Set(['']);
     const unlisted: string[] = [];
     const folder = this.path;
