@@ -263,7 +263,7 @@ export interface DocumentEvent {
   readonly document: DocumentSummary;
   /** For Created: all documents of the call, when there were several. */
   readonly documents?: readonly DocumentSummary[];
-  /** For Signed, Approved and Refused. */
+  /** For Signed, Approved, Refused, Opened, Viewed, Reminded and MailFailed. */
   readonly by?: {
     readonly flowActionId: FlowActionId | null;
     readonly userId: string;

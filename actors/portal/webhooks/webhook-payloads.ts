@@ -1,7 +1,7 @@
 /**
  * The body of a webhook call, made once when the event is announced. Source: docs/portal-values.md §19; timestamps as §1, row 9.
  */
-import { encoderOf } from '../../../contracts/encoder.ts';
+import { type Encoder, encoderOf } from '../../../contracts/encoder.ts';
 import { PORTAL_WEBHOOKS } from '../../../contracts/portal/webhooks/webhook-events.ts';
 import { isoDayEndingAt } from '../../../contracts/times.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
@@ -19,9 +19,9 @@ export interface PayloadLookups {
   folder(id: string): Promise<{ readonly name: string; readonly parentId: string | null } | undefined>;
 }
 
-const ENCODERS = new Map(
+const ENCODERS = Object.fromEntries(
   Object.entries(PORTAL_WEBHOOKS).map(([type, { payload }]) => [type, encoderOf(payload)]),
-);
+) as Record<keyof typeof PORTAL_WEBHOOKS, Encoder>;
 
 /** Source: docs/portal-values.md §19, DocumentDeleted: "at most 100". */
 const MAX_LISTED = 100;
@@ -48,7 +48,7 @@ export async function payloadOf(event: DocumentEvent, places: PayloadLookups): P
     reminder: turn,
     mail: turn,
   };
-  return JSON.stringify(ENCODERS.get(type)?.({ type, data }));
+  return JSON.stringify(ENCODERS[type]({ type, data }));
 }
 
 async function documentMembers(document: DocumentSummary, places: PayloadLookups): Promise<object> {

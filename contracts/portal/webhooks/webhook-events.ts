@@ -14,6 +14,7 @@ import {
   updateDate,
 } from '../entities.ts';
 import { EXAMPLE_IDS, REASON } from '../examples.ts';
+import type { EventType } from './webhooks.ts';
 
 const identifier = shown(
   z.string().nullable(),
@@ -60,7 +61,7 @@ const turn = {
   flowActionId: actionId.describe('Action of the participant. Null: an application acted.'),
   date: time.describe('Time of the event, UTC.'),
   userId: actionId.describe('Participant. Null: an application acted.'),
-  name: shown(z.string().nullable(), 'Full name of the participant.', 'Lease agreement'),
+  name: shown(z.string().nullable(), 'Full name of the participant.', 'Ana Silva'),
   identifier,
   emailAddress: shown(z.string().nullable(), 'E-mail address of the participant.', 'ana@example.com'),
 };
@@ -174,4 +175,4 @@ export const PORTAL_WEBHOOKS = {
     }),
     'For the webhook of `POST /api/organizations/{id}/webhooks/{webhookId}/test`, whatever its `events` are. `webhook-sequence` is 0, and no answer brings another attempt.',
   ),
-};
+} satisfies Record<EventType | 'Test', ReturnType<typeof event>>;
