@@ -14,8 +14,8 @@ interface DocumentTask {
   readonly documentId: string;
 }
 
-/** Texts and appearance of one signature in the file. */
-export interface SignatureTexts {
+/** Field, texts and appearance of one signature in the file. */
+export interface SignatureParameters {
   /** Name of the new signature field in a PDF, Id in XML, content identifier in CMS; '' = generated. */
   readonly fieldName: string;
   /** PDF: name of the signer. */
@@ -80,14 +80,14 @@ export interface ServiceSignatureTask extends SignaturePlace, PlacedOutput {
   readonly profile: string;
   /** Claimed signing time, milliseconds since the epoch. */
   readonly at: number;
-  readonly texts: SignatureTexts;
+  readonly parameters: SignatureParameters;
   /** PDF only; absent = nothing. */
   readonly content?: SignatureContent;
   /** PDF only: builds the file again, with the signatures before this one; absent = adds one to the input. */
   readonly rebuild?: {
     /** Path of the file without any of the signatures. */
     readonly original: string;
-    readonly earlier: readonly { readonly at: number; readonly texts: SignatureTexts }[];
+    readonly earlier: readonly { readonly at: number; readonly parameters: SignatureParameters }[];
   };
   /** See `FinalCheck`. */
   readonly check: FinalCheck | null;
@@ -140,7 +140,7 @@ export interface BeginSigningTask extends SignaturePlace, PlacedOutput {
   /** Without trusted roots: true accepts every certificate with a warning, false none. */
   readonly allowUnproven: boolean;
   readonly at: number;
-  readonly texts: SignatureTexts;
+  readonly parameters: SignatureParameters;
   /** As for `ServiceSignatureTask`. */
   readonly content?: SignatureContent;
 }

@@ -45,7 +45,7 @@ export async function applyServiceSignature(
   const isRebuilt = rebuild !== undefined && countPdfSignatures(rebuild.original) === 0;
   const { output, warnings = [] } = isRebuilt
     ? await signSeries({ ...task, rebuild }, profile)
-    : await attempt(simplerParameters(formatParameters(task.format, task.texts, task.content)));
+    : await attempt(simplerParameters(formatParameters(task.format, task.parameters, task.content)));
   const hasEarlierSignatures = isRebuilt && rebuild.earlier.length > 0;
   thread.faults.atSync('portal.seal.signed', hasEarlierSignatures ? 'rebuilt' : undefined);
   const synced = beginSync(task, thread);
@@ -70,12 +70,12 @@ function signSeries(
   const { rebuild, output, content } = task;
   removeIfPresent(output);
   const { digest, padding, includeChain, policy, level = 'B' } = choices;
-  const all = [...rebuild.earlier, { at: task.at, texts: task.texts }];
-  const steps = all.map(({ at, texts }, index) => {
-    const [, ...plainer] = simplerParameters(formatParameters('Pades', texts));
-    const isDrawable = texts.visible?.image == null || isPicture(readFileSync(texts.visible.image));
-    const form = isDrawable ? formatParameters('Pades', texts) : plainer[0];
-    const pages = index === 0 ? formatParameters('Pades', texts, content).pades?.content : undefined;
+  const all = [...rebuild.earlier, { at: task.at, parameters: task.parameters }];
+  const steps = all.map(({ at, parameters }, index) => {
+    const [, ...plainer] = simplerParameters(formatParameters('Pades', parameters));
+    const isDrawable = parameters.visible?.image == null || isPicture(readFileSync(parameters.visible.image));
+    const form = isDrawable ? formatParameters('Pades', parameters) : plainer[0];
+    const pages = index === 0 ? formatParameters('Pades', parameters, content).pades?.content : undefined;
     return { at, pades: { ...form?.pades, ...(pages !== undefined && { content: pages }) } };
   });
   const request = {

@@ -55,7 +55,7 @@ function tryOut(
   const { signer, services } = profileOf(thread, profile);
   // Errors of the file then appear at signing.
   if (signer === undefined) return [];
-  const texts = {
+  const parameters = {
     fieldName: 'Inspection',
     name: '',
     reason: '',
@@ -64,7 +64,7 @@ function tryOut(
     xades,
   };
   try {
-    const form = formatParameters(format, texts, content);
+    const form = formatParameters(format, parameters, content);
     // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
     return trySigning({ format, input, signer, at, level, ...form });

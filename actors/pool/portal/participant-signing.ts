@@ -114,7 +114,7 @@ export async function beginParticipantSigning(
   }
   if (rejected !== undefined) return { ...NO_SIGNATURES, verdict: rejected, certificate: fingerprint };
   const signer = externalSigner(certificate, chain);
-  const form = formatParameters(task.format, task.texts, task.content);
+  const form = formatParameters(task.format, task.parameters, task.content);
   const evidence = await missingEvidence(choices.level, services, [certificate, ...chain], task.at);
   const wanted = evidence === undefined ? (choices.level ?? 'B') : 'T';
   const level = levelOf(wanted, form, services);

@@ -1,4 +1,4 @@
-/** Converts the texts of one signature to parameters of the signing engine. */
+/** Converts the parameters of one signature to those of the signing engine. */
 import { readFileSync } from 'node:fs';
 import {
   isPicture,
@@ -10,7 +10,7 @@ import {
   type SigningServices,
   type XadesFormat,
 } from '@sealwright/signatures';
-import type { SignatureContent, SignatureTexts } from '../portal-tasks.ts';
+import type { SignatureContent, SignatureParameters } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 
 export interface FormatParameters {
@@ -21,17 +21,17 @@ export interface FormatParameters {
 
 export function formatParameters(
   format: SignatureFormat,
-  texts: SignatureTexts,
+  parameters: SignatureParameters,
   content?: SignatureContent,
 ): FormatParameters {
-  const name = texts.fieldName;
+  const name = parameters.fieldName;
   switch (format) {
     case 'Pades':
-      return { pades: { ...padesForm(texts), ...(content && { content: pageContent(content) }) } };
+      return { pades: { ...padesForm(parameters), ...(content && { content: pageContent(content) }) } };
     case 'Cades':
       return { cades: { detached: true, armor: 'der', ...(name !== '' && { contentIdentifier: name }) } };
     case 'Xades':
-      return { xades: { ...xadesForm(texts), ...(name !== '' && { id: name }) } };
+      return { xades: { ...xadesForm(parameters), ...(name !== '' && { id: name }) } };
   }
 }
 
@@ -58,7 +58,7 @@ function pagePlace(mark: SignatureContent['marks'][number]['mark']): PagePlace {
   return { page: pageNumber, left: topLeftX, top: topLeftY, width, height };
 }
 
-function padesForm({ fieldName, name, reason, contactInfo, visible }: SignatureTexts): PadesFormat {
+function padesForm({ fieldName, name, reason, contactInfo, visible }: SignatureParameters): PadesFormat {
   return {
     fieldName,
     name,
@@ -78,7 +78,7 @@ function padesForm({ fieldName, name, reason, contactInfo, visible }: SignatureT
  * XAdES form of a signature. By default it does not cover other signatures, because participants sign the same document
  * before and after. Source: docs/portal-values.md §6, `xadesOptions`.
  */
-function xadesForm({ xades }: SignatureTexts): XadesFormat {
+function xadesForm({ xades }: SignatureParameters): XadesFormat {
   if (xades === null) return { packaging: 'enveloped', coSignable: true };
   const { signatureType, elementToSignIdentifier: identifier, insertionOption } = xades;
   const shared = {

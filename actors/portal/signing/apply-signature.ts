@@ -31,7 +31,7 @@ import type {
   Participant,
 } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
+import type { PortalResults, ServiceSignatureTask, SignatureParameters } from '../../pool/portal-tasks.ts';
 import type { PoolReply, PoolTask } from '../../pool/tasks.ts';
 import type { CertificateChecks } from '../../shared/signing/certificate-checks.ts';
 import type { Blobs } from '../uploads/blobs.ts';
@@ -193,7 +193,7 @@ async function put(
   const seal = {
     task: 'portal.seal',
     at: signature.signingTime,
-    texts: await textsOf(effect, blobs, language),
+    parameters: await serviceParameters(effect, blobs, language),
     check: check ?? null,
     ...place,
     ...(found && (await contentFor(found, signature, language, blobs))),
@@ -229,7 +229,7 @@ async function contentFor(
   });
   const rebuilt = again.map(async (subject) => ({
     at: subject.signature.signingTime,
-    texts: await textsOf(subject, blobs, language),
+    parameters: await serviceParameters(subject, blobs, language),
   }));
   const original = await blobs.localPath(document.file.blob);
   return { content, rebuild: { original, earlier: await Promise.all(rebuilt) } };
@@ -275,11 +275,11 @@ interface SignedSubject extends Pick<SignatureToApply, 'signer' | 'title' | 'xad
   readonly document: Pick<DocumentContext, 'key'>;
 }
 
-async function textsOf(
+async function serviceParameters(
   { signature, signer, title, xades, document }: SignedSubject,
   blobs: Blobs,
   language: Language,
-): Promise<SignatureTexts> {
+): Promise<SignatureParameters> {
   const { evidenceSha256, marks, image, signingTime, kind } = signature;
   const words = TEXTS[language].rendition;
   const reason = [
@@ -288,7 +288,7 @@ async function textsOf(
   ].join(' ');
   const name = signature.evidence?.typedName ?? nameOf(signer);
   const lines = markTexts(language, { name, title, kind, at: signingTime, key: document.key });
-  return signatureTexts({
+  return signatureParameters({
     fieldName: signature.fieldName,
     signer,
     reason,
@@ -300,14 +300,14 @@ async function textsOf(
 }
 
 /** Parameters of a signature with the certificate of the participant. */
-export function certificateTexts(
+export function certificateParameters(
   { fieldName, marks, signingTime }: Pick<Reservation, 'fieldName' | 'marks' | 'signingTime'>,
   { user, action: { title, xadesOptions } }: { readonly user: Participant; readonly action: FlowAction },
   { key }: Pick<DocumentContext, 'key'>,
   language: Language,
-): SignatureTexts {
+): SignatureParameters {
   const name = nameOf(user);
-  return signatureTexts({
+  return signatureParameters({
     fieldName,
     marks,
     signer: user,
@@ -319,15 +319,15 @@ export function certificateTexts(
 }
 
 /** Parameters of a signature in a file, for any key. */
-function signatureTexts(given: {
+function signatureParameters(given: {
   readonly fieldName: string | null;
   readonly signer: Participant;
   readonly reason: string;
   readonly marks: readonly Mark[];
   readonly lines: readonly string[];
   readonly image: string | null;
-  readonly xades: SignatureTexts['xades'];
-}): SignatureTexts {
+  readonly xades: SignatureParameters['xades'];
+}): SignatureParameters {
   const { fieldName, signer, reason, marks, lines, image, xades } = given;
   // One signature is seen in one place; where it is drawn besides is for the printed versions.
   const mark = marks.find(({ type }) => type === 'SignatureVisualRepresentation');

@@ -36,7 +36,7 @@ import { inAscii, poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { certificateTexts } from './apply-signature.ts';
+import { certificateParameters } from './apply-signature.ts';
 import type { EarlySignatures } from './early-signatures.ts';
 import { type MarkedSignature, signatureContent } from './signature-content.ts';
 import {
@@ -356,7 +356,7 @@ export class CertificateSigning {
       demands: requirementsOf(call.action),
       allowUnproven,
       at: signingTime,
-      texts: certificateTexts(reservation, call, context, language),
+      parameters: certificateParameters(reservation, call, context, language),
       ...(content !== undefined && { content }),
       output: blobs.temporaryPath(),
       blobs: blobs.folder,

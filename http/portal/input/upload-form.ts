@@ -23,7 +23,7 @@ export interface UploadRules extends FormHead {
   readonly watch?: { update(bytes: Buffer): void; restart(): void } | undefined;
 }
 
-export interface UploadedFormat {
+export interface UploadedFile {
   readonly sink: BlobSink;
   readonly name: string;
   /** Without parameters. */
@@ -47,11 +47,11 @@ const ERRORS: FormErrors = {
  * under the same part name is refused, so that none is lost unnoticed. The sink is complete when this resolves, and discarded when it rejects.
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
-export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFormat> {
+export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFile> {
   return readUpload(body, { maxFieldBytes: MAX_FORM_TEXT, errors: ERRORS, ...rules }, new UploadForm(rules));
 }
 
-class UploadForm implements FormHandler<UploadedFormat> {
+class UploadForm implements FormHandler<UploadedFile> {
   #sink: BlobSink | undefined;
   #file: FormPart | undefined;
 
@@ -76,7 +76,7 @@ class UploadForm implements FormHandler<UploadedFormat> {
     return { to: 'file', sink: watched(this.#sink, this.rules.watch) };
   }
 
-  finish(fields: ReadonlyMap<string, string>): UploadedFormat {
+  finish(fields: ReadonlyMap<string, string>): UploadedFile {
     if (this.#sink === undefined || this.#file === undefined) throw badField('File', 'is required');
     if (this.#sink.length === 0) throw badField('File', 'has no bytes');
     return {

@@ -12,7 +12,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, StreamFingerprint, withIdempotency } from '../idempotency.ts';
 import { readBytesBody } from '../input/bytes-body.ts';
-import { readUploadForm, type UploadedFormat, type UploadRules } from '../input/upload-form.ts';
+import { readUploadForm, type UploadedFile, type UploadRules } from '../input/upload-form.ts';
 import type { PortalRequest } from '../route.ts';
 import { storedFileReply } from '../stored-file.ts';
 
@@ -41,7 +41,7 @@ export function uploadRoutes(uploads: Uploads, requests: IdempotentRequests): re
   const takeWhole = async <View>(
     request: Streaming,
     route: string,
-    read: (rules: UploadRules) => Promise<Pick<UploadedFormat, 'sink'> & Partial<UploadedFormat>>,
+    read: (rules: UploadRules) => Promise<Pick<UploadedFile, 'sink'> & Partial<UploadedFile>>,
     view: (upload: UploadView) => View,
   ): Promise<View> => {
     const { tenant } = request;
