@@ -15,7 +15,7 @@ const VERDICT_MAX_AGE_MS = 5_000;
 /** Undefined: the next start can load the key, as far as files tell; tokens are not asked. */
 export type KeyOnDisk = () => Promise<string | undefined>;
 
-/** @param source as it was loaded just now */
+/** Judges the keys of a certificate that was loaded just now. */
 export function keyOnDisk(
   { keys, files }: CertificateSource,
   clock: Pick<Clock, 'now' | 'elapsed'>,

@@ -1,6 +1,6 @@
 /**
  * What the node uses of the program that runs it. These are the types of `n8n-workflow` as far as they matter here: that package brings 400 others, and
- * a node needs none of its code. `scripts/check-n8n.mjs` compiles the node against the real types, and runs it there.
+ * a node needs none of its code. `scripts/clients/check-n8n.mjs` compiles the node against the real types, and runs it there.
  */
 
 /** A field of a form: `type` decides what the person sees. */

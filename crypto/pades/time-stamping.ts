@@ -90,7 +90,7 @@ export async function signedUpdate(
  * Appends a document time-stamp over the whole file. Every signature permits this change
  * (ISO 32000-2, 12.8.2.2.1).
  * @param at milliseconds since the epoch; distinguishes this revision
- * @throws {CryptoError} `pdf.*`; as `stamp`; `authority.refused` as `signedAndStamped`
+ * @throws {CryptoError} `pdf.*`; as `stamp`; `authority.refused` when the tokens become longer each time
  */
 export async function appendDocumentTimestamp(
   file: IncrementalFile,

@@ -320,7 +320,7 @@ export function Skeleton({ lines, label }: { lines: number; label: string }) {
   );
 }
 
-/** @param about heading level 1 stands in the content; the mark is decoration */
+/** Name of the product with its mark, which is decoration. */
 export function Brandmark({ name }: { name: string }) {
   return (
     <p class="brandmark">

@@ -88,7 +88,7 @@ export class JobDeliveries {
     return { Pending: count('Pending'), Delivered: count('Delivered'), Failed: count('Failed') };
   }
 
-  /** Newest first. @param query `page` from 1 */
+  /** Newest first; `page` counts from 1. */
   async list({
     status,
     page,

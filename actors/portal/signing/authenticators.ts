@@ -113,9 +113,9 @@ export class Authenticators {
   }
 
   /**
-   * Takes a code; where there is no app, the one of `sealed` is set up. @returns when it was set up
-   * @param given `isMailed`: a mailed code was right, too. Wrong ones with and without it are counted apart, so that
-   * nobody who has a link alone locks the participant out.
+   * Takes a code; where there is no app, the one of `sealed` is set up. `isMailed`: a mailed code was right, too. Wrong
+   * ones with and without it are counted apart, so that nobody who has a link alone locks the participant out.
+   * @returns when it was set up
    * Refusals: `InvalidAuthenticationCode`, also for a code that was used; `TooManyRequests` after too many wrong ones.
    */
   async confirm(

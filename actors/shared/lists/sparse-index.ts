@@ -36,7 +36,7 @@ export interface IndexedList {
   readonly total: number;
 }
 
-export interface ListPart extends Omit<IndexedList, 'prefix'> {
+export interface IndexPart extends Omit<IndexedList, 'prefix'> {
   readonly prefix?: Prefix;
   readonly newestFirst: boolean;
   /** Rows to skip. */
@@ -45,7 +45,11 @@ export interface ListPart extends Omit<IndexedList, 'prefix'> {
 }
 
 /** Rows of a page, read from the nearer end. @param indexes where the page is far from both ends */
-export async function rowsAt(store: Store, part: ListPart, indexes?: SparseIndexes): Promise<readonly Row[]> {
+export async function rowsAt(
+  store: Store,
+  part: IndexPart,
+  indexes?: SparseIndexes,
+): Promise<readonly Row[]> {
   const { view, kind, prefix = [], newestFirst, offset, limit, total } = part;
   const count = Math.min(limit, total - offset);
   if (count <= 0) return [];
@@ -78,7 +82,7 @@ export async function rowsAt(store: Store, part: ListPart, indexes?: SparseIndex
 export async function newestOf(
   store: Store,
   lists: readonly IndexedList[],
-  { offset, limit }: Pick<ListPart, 'offset' | 'limit'>,
+  { offset, limit }: Pick<IndexPart, 'offset' | 'limit'>,
   indexes?: SparseIndexes,
 ): Promise<readonly Row[]> {
   const end = offset + limit;

@@ -23,9 +23,9 @@ interface BoundSigner {
 }
 
 /**
- * Selects the certificate of the signer.
+ * Selects the certificate of the signer. Where KeyInfo lacks the named one, searches `others`, further certificates of
+ * the signature, and `given` ones.
  * @param name identification in the signed properties; undefined when no signed property names the certificate
- * @param candidates further certificates of the signature, used when KeyInfo lacks the named one, and given ones
  * @param fits true when a certificate's key made the signature value: selects when no signed property does
  */
 export function bindSigner(

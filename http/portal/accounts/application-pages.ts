@@ -35,8 +35,8 @@ import { accountForm, doneNotice, doneReply, orNotice } from './outcomes.ts';
 const MAX_OFFERED = 200;
 
 /**
- * The folders that a new key can be restricted to, and the names of those of the keys of an application.
- * @param application its keys may have folders that are not among the offered ones
+ * The folders that a new key can be restricted to, and the names of those of the keys of an application, which may be
+ * others than the offered ones.
  */
 async function keyFolders(
   folders: Folders,

@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 const MAX_LOCK_MS = 60 * MINUTE;
 
 /** Passkeys of a user, at most. */
-export const MAX_PASSKEYS = 10;
+const MAX_PASSKEYS = 10;
 
 /** A credential of Web Authentication. */
 export interface Passkey {

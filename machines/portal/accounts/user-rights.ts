@@ -35,7 +35,7 @@ export function mayUsePage(role: UserRole, policy: string, method: string, path:
   return policy === 'user' || role === 'administrator';
 }
 
-/** Forms of administrators are below the one, and the other is one. */
+/** Administrators alone may send the forms whose paths begin so. */
 const OF_ADMINISTRATORS = ['/organization', FACTOR_RESET];
 
 /** True when a user may send a form to a path: the decision of its route, for the page that has the form. */
