@@ -464,7 +464,7 @@ class StartedRuntime extends ActorCalls implements Runtime {
 /**
  * Returns the handlers by the names that stored effects have. Throws `effect.name-twice`, `effect.unhandled`.
  */
-export function handlersOf(
+function handlersOf(
   actors: readonly ActorDefinition[],
   handled: readonly HandledEffect<unknown>[] = [],
 ): { readonly [name: string]: EffectHandler } {

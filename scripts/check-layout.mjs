@@ -1,7 +1,7 @@
 /**
  * Fails the build when the project loses its shape: an import against the direction, a package in the wrong folder,
  * a cycle, a default export, a name that says nothing, time or randomness taken instead of passed in, a test name
- * used twice. The rules are in layout/rules.mjs.
+ * used twice, an export that nothing imports. The rules are in layout/rules.mjs.
  *
  * node scripts/check-layout.mjs [--root <folder>]   exit 0: nothing to say, 1: findings on standard error
  */
@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exportFindings } from './layout/exports.mjs';
 import {
   ACYCLIC_ZONES,
   COMPOSITIONS,
@@ -29,20 +30,25 @@ import { importsIn, tokens } from './layout/scan.mjs';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const option = process.argv.indexOf('--root');
-  const said = layoutFindings(option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..'));
+  const files = readFiles(option > 0 ? process.argv[option + 1] : join(import.meta.dirname, '..'));
+  const said = layoutFindings(files) || exportFindings(files).join('\n');
   if (said !== '') console.error(said);
   process.exitCode = said === '' ? 0 : 1;
 }
 
-/** Returns what the project in the folder breaks, a line for each finding and their number; nothing when it breaks nothing. */
-export function layoutFindings(root) {
-  const files = sourceFiles(root).map((path) => {
+/** The source files of the project in a folder, each with its words and imports. */
+export function readFiles(root) {
+  return sourceFiles(root).map((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     const list = tokens(text);
     const lines = text.split('\n').length - 1;
     const statements = text.match(/^import /gm)?.length ?? 0;
     return { path, zone: zoneOf(path), lines, statements, list, imports: importsIn(list) };
   });
+}
+
+/** Returns what the files break, a line for each finding and their number; nothing when they break nothing. */
+export function layoutFindings(files) {
   const circles = [...folderCycles(files), ...cycles(files)];
   const findings = [
     ...files.flatMap((file) => [

@@ -113,7 +113,7 @@ export function loadOrCreateApiKey(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): 
  * Returns the key that encrypts passwords of uploads at rest, and from which the nodes of a store derive the keys of
  * sessions: 256 random bits, Base64url, generated once.
  */
-export function keepJobSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
+function keepJobSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promise<StoredSecret> {
   return folder.loadOrCreate('job-secret', () => ids.bytes(32).toString('base64url'));
 }
 

@@ -44,7 +44,7 @@ export interface Comparison {
 }
 
 /** Changes up to this are noise. */
-export const NOISE = 0.1;
+const NOISE = 0.1;
 
 /** Units in which a smaller limit is better. */
 const LESS = ['s', 'ms', 'µs', 'MiB'];

@@ -11,7 +11,7 @@ import { QUIET, quietRuntime } from '../frame/quiet.ts';
 import { addressOf, definition, input, newborn, stepOf } from '../step/actor.ts';
 
 /** Actors of one process; each step is of the next one. */
-export const ACTORS_PER_PROCESS = 1500;
+const ACTORS_PER_PROCESS = 1500;
 
 export interface StepSide {
   /** Resolves when the next step is durable. */

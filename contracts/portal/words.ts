@@ -51,10 +51,8 @@ export const MAX_ACTIONS = 100;
 export const MAX_OBSERVERS = 100;
 
 export const ACTION_TYPES = ['Signer', 'Approver', 'SignRule', 'ApproverRule'] as const;
-export type ActionType = (typeof ACTION_TYPES)[number];
 
 export const ACTION_STATUSES = ['Created', 'Pending', 'Completed', 'Refused'] as const;
-export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
 /** The files a document can be downloaded as. Source: docs/portal-values.md §13. */
 export const DOWNLOAD_TYPES = [

@@ -87,7 +87,7 @@ export function readRevocation(
  * Combines two entries about one certificate: it is revoked since the earlier time, for the reason that lasts.
  * An entry that only lifts a hold says nothing beside another one.
  */
-export function bothRevocations(one: Revocation | undefined, other: Revocation): Revocation {
+function bothRevocations(one: Revocation | undefined, other: Revocation): Revocation {
   if (one === undefined || one.reason === 'removeFromCRL') return other;
   if (other.reason === 'removeFromCRL') return one;
   const { reason } = one.reason === 'certificateHold' ? other : one;

@@ -54,7 +54,7 @@ export function portalConventions(large: BodyReading, basePath: string): Convent
   };
 }
 
-export function bodyLimit({
+function bodyLimit({
   auth,
   maxBodyBytes,
   largeBody,

@@ -69,9 +69,9 @@ export interface ActorPage {
 type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects' | 'journal'>;
 
 /** Maximum number of actors that are sorted by age: about a second on a store on disk. */
-export const MAX_SORTED = 20_000;
+const MAX_SORTED = 20_000;
 /** Maximum number of actors that a page of a search reads: a quarter of a second on a store on disk. */
-export const MAX_SEARCHED = 5000;
+const MAX_SEARCHED = 5000;
 /** Actors that are read at once while they are sorted or searched. */
 const READ_AT_ONCE = 500;
 /** Members of contexts that name an actor. */

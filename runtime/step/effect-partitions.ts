@@ -103,7 +103,7 @@ export function pairOf(sender: ActorAddress, receiver: ActorAddress): string {
 }
 
 /** Builds the name of a partition as stored: unique over all handlers. */
-export function partitionName(handler: string, partition: string): string {
+function partitionName(handler: string, partition: string): string {
   return `${handler}/${partition}`;
 }
 

@@ -230,8 +230,6 @@ export const FORBIDDEN_PAIRS = [
   { from: /^runtime\/timers\//, to: /^runtime\/(?!(model|history|step|host|timers)\/)/ },
   { from: /^runtime\/inspection\//, to: /^runtime\/(?!(model|history|step|host|inspection)\/)/ },
   { from: /^runtime\/shards\//, to: /^runtime\/(?!(model|history|step|host|shards|store\/lmdb)\/)/ },
-  // Mails are made of components, and have nothing of the pages.
-  { from: /^actors\//, to: /^web\/(?!components\/mail\.tsx$)/ },
   // Pages and scripts read PKCS#12 containers with the engine's readers, and nothing else of it.
   { from: /^web\//, to: /^crypto\/(?!(asn1|pkcs12)\.ts$)/ },
   { from: /^actors\/pool\//, to: /^actors\/(batch|portal)\// },

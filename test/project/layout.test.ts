@@ -6,12 +6,17 @@ import { pathToFileURL } from 'node:url';
 import test from 'ava';
 
 const SCRIPT = 'scripts/check-layout.mjs';
-const { layoutFindings } = (await import(pathToFileURL(SCRIPT).href)) as {
-  layoutFindings(root: string): string;
+type Files = readonly { readonly path: string }[];
+const { layoutFindings, readFiles } = (await import(pathToFileURL(SCRIPT).href)) as {
+  readFiles(root: string): Files;
+  layoutFindings(files: Files): string;
+};
+const { exportFindings } = (await import(pathToFileURL('scripts/layout/exports.mjs').href)) as {
+  exportFindings(files: Files): readonly string[];
 };
 
 /** Gives what the checker says about a made-up tree. */
-function check(tree: Record<string, string>, by = layoutFindings): string {
+function check(tree: Record<string, string>, by = (root: string) => layoutFindings(readFiles(root))): string {
   const root = mkdtempSync(join(tmpdir(), 'sealwright-layout-'));
   try {
     for (const [path, source] of Object.entries(tree)) {
@@ -328,6 +333,17 @@ test('code inside template placeholders is checked', (t) => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is TypeScript source.
   const said = check({ ...SOUND, 'runtime/bad.ts': "export const x = `at ${Date.now()} o'clock`;\n" });
   t.regex(said, /runtime\/bad\.ts:1: Date\.now must be passed in/);
+});
+
+test('an export is refused that no file imports', (t) => {
+  const tree = {
+    'machines/a.ts': 'export const taken = 1;\nexport async function* left() {}\nexport const kept = 2;\n',
+    'actors/b.ts':
+      "import { type Other, taken } from '../machines/a.ts';\nexport { kept } from '../machines/a.ts';\n",
+    'test/c.test.ts': '// import { left } from;\nconst left = { left: 1 };\n',
+  };
+  const found = check(tree, (root) => exportFindings(readFiles(root)).join('\n'));
+  t.is(found, 'machines/a.ts:2: nothing imports left; remove the export, or what it exports');
 });
 
 test('the command says what is broken and fails', (t) => {

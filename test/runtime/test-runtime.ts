@@ -32,7 +32,7 @@ type TallyEvent = {
  * Counts. ADD +1; WORK asks for the effect `work`; WORKED counts its outcome; WAIT goes to sleep for 1,000 ms and
  * comes back by deadline or WAKE; THROW throws; SEND asks for a message to another actor; CLAIM takes a name.
  */
-export const tallyMachine = setup({
+const tallyMachine = setup({
   types: { context: {} as TallyContext, events: {} as TallyEvent },
   actions: {
     effect: anyEffect,

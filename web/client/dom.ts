@@ -99,12 +99,6 @@ export function currentTime(): number {
   return Date.now();
 }
 
-/** A random key, 32 hexadecimal digits. */
-export function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** Offset of the reader's zone from UTC, minutes; UTC-3 = -180. */
 export function utcOffsetMinutes(): number {
   return -new Date().getTimezoneOffset();

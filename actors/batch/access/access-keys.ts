@@ -131,6 +131,6 @@ export class AccessKeys {
   }
 }
 
-export function noSuchKey(name: string): Refusal {
+function noSuchKey(name: string): Refusal {
   return new Refusal('key.not-found', `No key is called ${JSON.stringify(name)}.`);
 }

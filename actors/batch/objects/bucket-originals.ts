@@ -40,7 +40,7 @@ export function placeOf(originalPath: string): { readonly bucket: string; readon
   return { bucket: path.slice(0, slash), key: path.slice(slash + 1) };
 }
 
-export function stampOfObject({ length, modifiedAt, etag }: BucketObject): FileStamp {
+function stampOfObject({ length, modifiedAt, etag }: BucketObject): FileStamp {
   return { size: length, mtimeMs: modifiedAt, etag };
 }
 

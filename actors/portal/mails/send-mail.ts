@@ -211,7 +211,7 @@ function compose(
 }
 
 /** Addresses a letter. @throws {MailFailure} `mail.address` */
-export function addressed(
+function addressed(
   id: string,
   mail: MailBody,
   parts: {

@@ -11,7 +11,7 @@ import type { Tenant } from '../api/callers.ts';
 type FolderCaller = Pick<Tenant, 'folders' | 'rights'>;
 
 /** Right of the caller in a folder; undefined = the folder is unknown to him. @param folderId null = in none */
-export function rightIn({ folders, rights }: FolderCaller, folderId: string | null): FolderRight | undefined {
+function rightIn({ folders, rights }: FolderCaller, folderId: string | null): FolderRight | undefined {
   if (folders !== undefined) return folderId !== null && folders.includes(folderId) ? 'Manage' : undefined;
   const right = folderId === null ? undefined : rights?.get(folderId);
   return right === undefined ? 'Manage' : (right ?? undefined);

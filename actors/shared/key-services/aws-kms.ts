@@ -12,7 +12,7 @@ import {
 } from './key-service.ts';
 
 /** Version that is tested; package.json names it as well. */
-export const KMS_PACKAGE = '@aws-sdk/client-kms@3.1164.0';
+const KMS_PACKAGE = '@aws-sdk/client-kms@3.1164.0';
 
 /** Bytes that KMS takes without a digest. */
 const MAX_RAW_BYTES = 4096;

@@ -7,7 +7,7 @@ import { Refusal } from '../../../machines/refusals.ts';
 export const SMALL_BODY_BYTES = 16 * 1024;
 
 /** Reads a whole body. Refusals: `tooLarge` for more than 16 KiB. */
-export function readSmall(
+function readSmall(
   body: AsyncIterable<Buffer>,
   tooLarge: RefusalCode = 'validation.body-invalid',
 ): Promise<Buffer> {

@@ -12,7 +12,7 @@ import { packed, type Unpacked, unpacked } from '../packed/packed-text.ts';
 import { type Key, parseStored, type Tables } from './lmdb-tables.ts';
 
 /** Added to the revision of an actor that is packed. */
-export const PACKED = 0.5;
+const PACKED = 0.5;
 
 /** Key in `meta` of the last leaf, of a node, whose actor was packed. */
 export const PACKED_UNTIL = 'packed';

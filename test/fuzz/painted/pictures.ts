@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runTool } from '../../verifiers/tool.ts';
 import type { PaintedChange, Rectangle } from './changes.ts';
 
-export const RENDERERS = ['mutool', 'pdftoppm'] as const;
+const RENDERERS = ['mutool', 'pdftoppm'] as const;
 type Renderer = (typeof RENDERERS)[number];
 
 /** Pixels for each unit of the page. */

@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT_MS = 1000;
 const LATE_MS = 4000;
 
 /** Random numbers from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -146,7 +146,7 @@ async function strayFiles(service: Service, files: string, jobs: readonly Job[])
 }
 
 /** Names of the folders in which jobs are worked on: of all nodes, where these share the root. */
-export async function workingFolders(root: string): Promise<readonly string[]> {
+async function workingFolders(root: string): Promise<readonly string[]> {
   const folder = join(root, 'processing');
   const isNode = (name: string) => !name.startsWith(SPARE_PREFIX) && parseJobId(name) === undefined;
   const names = await readdir(folder);

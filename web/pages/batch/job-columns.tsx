@@ -116,7 +116,7 @@ export function jobRow(job: Job, columns = USUAL_JOB_COLUMNS): TableRow {
   return { key: job.id, cells: columns.map((id) => JOB_COLUMNS[id].cell(job)) };
 }
 
-export function sizeText(count: number): string {
+function sizeText(count: number): string {
   const unit = Math.min(3, Math.floor(Math.log10(Math.max(1, count)) / 3));
   return `${bytes.format(count / 1000 ** unit)} ${['B', 'kB', 'MB', 'GB'][unit]}`;
 }
