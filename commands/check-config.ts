@@ -117,6 +117,8 @@ function sourceText({ source, pfx, pem, pkcs11, keyService: { key } }: Certifica
     Pkcs11: pkcs11.modulePath,
     Vault: key,
     AwsKms: key,
+    AzureKeyVault: key,
+    GoogleKms: key,
   }[source];
   return path === undefined ? 'Development' : `${source} ${path}`;
 }

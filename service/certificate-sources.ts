@@ -16,7 +16,7 @@ export const DEVELOPMENT_CA_FILE = 'development-ca.pem';
 
 /** A key at a service, and the file with its certificate. */
 export interface ServiceKeySource extends Pick<ServiceSigner, 'limits' | 'isTried'> {
-  readonly source: 'Vault' | 'AwsKms';
+  readonly source: ServiceSigner['place']['service'];
   readonly certificatePath: string;
   readonly place: ServiceSigner['place'];
 }
@@ -62,7 +62,7 @@ export function sourceOf(certificate: CertificateSettings, key: string): Certifi
       development: false,
     };
   }
-  if (source === 'Vault' || source === 'AwsKms') return serviceSourceOf(source, certificate, named);
+  if (source !== 'Pem') return serviceSourceOf(source, certificate, named);
   if (pem.certificatePath === undefined || pem.keyPath === undefined) return undefined;
   const { variable, value: password } = pem.keyPasswordEnvVar ?? {};
   return {
@@ -84,17 +84,13 @@ function serviceSourceOf(
   { keyService, pem: { certificatePath } }: CertificateSettings,
   named: (member: string, value: string) => string,
 ): CertificateSource | undefined {
-  const { key, address = '', region, namespace, tokenPath, tokenEnvVar } = keyService;
+  const { key } = keyService;
   if (key === undefined || certificatePath === undefined) return undefined;
-  const place: ServiceSigner['place'] =
-    source === 'Vault'
-      ? { service: source, address, key, namespace, tokenPath, token: tokenEnvVar.value }
-      : { service: source, key, region, address: keyService.address };
   return {
     keys: {
       source,
       certificatePath,
-      place,
+      place: placeOf(source, key, keyService),
       limits: { maxInFlight: keyService.maxInFlight, timeoutMs: keyService.timeoutSeconds * 1000 },
       isTried: keyService.trySignature,
     },
@@ -102,6 +98,23 @@ function serviceSourceOf(
     files: `${named('Pem:CertificatePath', certificatePath)} and ${named('KeyService:Key', key)}`,
     development: false,
   };
+}
+
+function placeOf(
+  service: ServiceKeySource['source'],
+  key: string,
+  { address, region, namespace, tokenPath, tokenEnvVar }: CertificateSettings['keyService'],
+): ServiceSigner['place'] {
+  switch (service) {
+    case 'Vault':
+      return { service, address: address ?? '', key, namespace, tokenPath, token: tokenEnvVar.value };
+    case 'AwsKms':
+      return { service, key, region, address };
+    case 'AzureKeyVault':
+      return { service, key, address: address ?? '' };
+    case 'GoogleKms':
+      return { service, key, address };
+  }
 }
 
 /**

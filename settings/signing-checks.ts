@@ -13,7 +13,12 @@ import {
   PARAMETER_NAMES,
 } from '../machines/batch/signing-parameters.ts';
 import type { Fault, Warning } from './findings.ts';
-import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
+import {
+  type CertificateSettings,
+  isKeyService,
+  KEY_SERVICES,
+  type ProfileSettings,
+} from './signing-table.ts';
 import type { Settings } from './table.ts';
 
 /** Returns the signing profile that seals; undefined: the built-in one, without time-stamps. */
@@ -106,6 +111,15 @@ const REQUIRED = {
     'Pem:CertificatePath': pem.certificatePath,
     'KeyService:Key': key,
   }),
+  AzureKeyVault: ({ keyService: { key, address }, pem }: CertificateSettings) => ({
+    'Pem:CertificatePath': pem.certificatePath,
+    'KeyService:Key': key,
+    'KeyService:Address': address,
+  }),
+  GoogleKms: ({ keyService: { key }, pem }: CertificateSettings) => ({
+    'Pem:CertificatePath': pem.certificatePath,
+    'KeyService:Key': key,
+  }),
 } as const;
 
 function checkCertificate(
@@ -129,7 +143,7 @@ function checkCertificate(
     const rule =
       keyService.key === undefined
         ? `must be ${meant} for the ${meant} block to be used`
-        : 'must be Vault or AwsKms for the KeyService block to be used';
+        : `must be ${KEY_SERVICES.slice(0, -1).join(', ')} or ${KEY_SERVICES.at(-1)} for the KeyService block to be used`;
     faults.push({ key: `${prefix}:Source`, rule });
   } else if (pfx.path === undefined && !signing.allowSelfSigned) {
     const condition = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
@@ -140,20 +154,32 @@ function checkCertificate(
   }
 }
 
+/** Forms of the names of keys, which become parts of addresses. */
+const KEY_FORMS: { readonly [source: string]: { readonly is: RegExp; readonly rule: string } } = {
+  AzureKeyVault: { is: /^[\w-]{1,127}(\/[\w-]{1,64})?$/, rule: 'name or name/version' },
+  GoogleKms: {
+    is: /^projects\/[\w.:-]+\/locations\/[\w-]+\/keyRings\/[\w-]+\/cryptoKeys\/[\w-]+(\/cryptoKeyVersions\/\d+)?$/,
+    rule: 'projects/…/locations/…/keyRings/…/cryptoKeys/name, with or without /cryptoKeyVersions/1',
+  },
+};
+
 /** A task that ends first ends its thread, with the other files that are signed there. */
 function checkKeyService(
   prefix: string,
-  { source, keyService: { address, timeoutSeconds } }: CertificateSettings,
+  { source, keyService: { key, address, timeoutSeconds } }: CertificateSettings,
   { pipeline }: Settings,
   { faults, warnings }: Findings,
 ): void {
-  if (source !== 'Vault' && source !== 'AwsKms') return;
+  if (!isKeyService(source)) return;
   if (timeoutSeconds >= pipeline.taskTimeoutSeconds)
     faults.push({
       key: `${prefix}:KeyService:TimeoutSeconds`,
       rule: `must be less than Pipeline:TaskTimeoutSeconds, which is ${pipeline.taskTimeoutSeconds}`,
     });
-  if (source === 'Vault' && address !== undefined && new URL(address).protocol === 'http:')
+  const form = Object.hasOwn(KEY_FORMS, source) ? KEY_FORMS[source] : undefined;
+  if (form !== undefined && key !== undefined && !form.is.test(key))
+    faults.push({ key: `${prefix}:KeyService:Key`, rule: `must be ${form.rule} with Source ${source}` });
+  if (source !== 'AwsKms' && address !== undefined && new URL(address).protocol === 'http:')
     warnings.push({
       key: `${prefix}:KeyService:Address`,
       text: 'is not https: the token, which lets anybody sign, is sent in clear text',

@@ -36,6 +36,13 @@ const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 
 /** Default variable of a token's PIN. Source: docs/batch-values.md §6.2. */
 const PIN_VARIABLE = 'BATCH_PKCS11_PIN';
+/** Sources whose key stays at a service. */
+export const KEY_SERVICES = ['Vault', 'AwsKms', 'AzureKeyVault', 'GoogleKms'] as const;
+
+export function isKeyService(source: string): source is (typeof KEY_SERVICES)[number] {
+  return KEY_SERVICES.some((service) => service === source);
+}
+
 /** Variable that the programs of Vault read. */
 const TOKEN_VARIABLE = 'VAULT_TOKEN';
 
@@ -113,12 +120,12 @@ const timeZone = pattern(
 /** A source of a certificate with its key. */
 const CERTIFICATE_KEYS = {
   Source: key(
-    choice(['Pfx', 'Pem', 'Pkcs11', 'Vault', 'AwsKms'], {
+    choice(['Pfx', 'Pem', 'Pkcs11', ...KEY_SERVICES], {
       WindowsStore: 'names a source that exists on Windows only',
     }),
     'Pfx',
     {
-      says: 'Source of the signing certificate; the block of that name configures it. With `Vault` and `AwsKms` the key stays in that service: `KeyService`, and `Pem:CertificatePath`.',
+      says: 'Source of the signing certificate; the block of that name configures it. With the names of services the key stays there: `KeyService`, and `Pem:CertificatePath`.',
     },
   ),
   'Pfx:Path': optional(path(), { says: 'PKCS#12 file with certificate, key and chain.' }),
@@ -148,10 +155,10 @@ const CERTIFICATE_KEYS = {
     says: 'Concurrent sessions with the token; 1 signs one file after the other.',
   }),
   'KeyService:Key': optional(text('text'), {
-    says: 'Name of the key in Vault; of AWS KMS its id, ARN or alias.',
+    says: 'Name of the key in Vault; of AWS KMS its id, ARN or alias; of Azure Key Vault `name` or `name/version`; of Google Cloud KMS `projects/…/cryptoKeys/name`, with or without `/cryptoKeyVersions/1`.',
   }),
   'KeyService:Address': optional(webUrl(), {
-    says: 'Address of Vault with the mount of its transit engine, such as `https://vault.example.org:8200/v1/transit`; another address of AWS KMS.',
+    says: 'Address of Vault with the mount of its transit engine, such as `https://vault.example.org:8200/v1/transit`; of Azure Key Vault, such as `https://example.vault.azure.net`; another address of AWS KMS or Google Cloud KMS.',
   }),
   'KeyService:Region': optional(text('text'), { says: 'Region of AWS KMS.' }),
   'KeyService:Namespace': optional(text('text'), { says: 'Namespace of Vault.' }),

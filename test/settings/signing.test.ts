@@ -81,6 +81,34 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     'Certificate:Pem:CertificatePath',
   ],
   [
+    'a key of Azure without address',
+    {
+      'Certificate:Source': 'AzureKeyVault',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'k',
+    },
+    'Certificate:KeyService:Address',
+  ],
+  [
+    'a key of Azure that is an address',
+    {
+      'Certificate:Source': 'AzureKeyVault',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'https://example.vault.azure.net/keys/k/1',
+      'Certificate:KeyService:Address': 'https://example.vault.azure.net',
+    },
+    'Certificate:KeyService:Key',
+  ],
+  [
+    'a key of Google without its ring',
+    {
+      'Certificate:Source': 'GoogleKms',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'k',
+    },
+    'Certificate:KeyService:Key',
+  ],
+  [
     'a key service for another source',
     { 'Certificate:Pfx:Path': MISSING, 'Certificate:KeyService:Key': 'k' },
     'Certificate:Source',

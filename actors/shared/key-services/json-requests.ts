@@ -14,6 +14,8 @@ export interface JsonRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
+  /** Instead of `body`: members of a form. */
+  readonly form?: Readonly<Record<string, string>>;
 }
 
 /** Bytes of an answer; a chain of certificates takes some 10,000. */
@@ -31,17 +33,20 @@ export class JsonClient {
 
   /** @param repeatable false: a request that may count twice is not sent again @throws {ServiceBusy} */
   async send(request: JsonRequest, { signal }: RequestLimit, repeatable = true): Promise<JsonAnswer> {
-    const { method, url, headers, body } = request;
+    const { method, url, headers, body, form } = request;
+    const content = form === undefined ? body && JSON.stringify(body) : String(new URLSearchParams(form));
     try {
       const answer = await this.#client.send({
         url: new URL(url),
         method,
         headers: {
           accept: 'application/json',
-          ...(body && { 'content-type': 'application/json' }),
+          ...(content !== undefined && {
+            'content-type': form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+          }),
           ...headers,
         },
-        body: body && Buffer.from(JSON.stringify(body)),
+        body: content === undefined ? undefined : Buffer.from(content),
         policy: 'any',
         repeatable,
         signal,
@@ -49,7 +54,11 @@ export class JsonClient {
       const status = answer.statusCode ?? 0;
       const text = await textOf(answer);
       if (status >= 500 || PASSING.has(status))
-        throw new ServiceBusy(`it answers with HTTP status ${status}`);
+        throw new ServiceBusy(
+          `it answers with HTTP status ${status}`,
+          // Seconds; services that answer with a date are asked again by the own pauses.
+          1000 * (Number(answer.headers['retry-after']) || 0),
+        );
       return { status, body: objectOf(text) };
     } catch (error) {
       if (error instanceof ServiceBusy) throw error;

@@ -14,7 +14,7 @@ import type { Clock, Ids } from '@sealwright/runtime/core';
 import { CryptoError, type Signer, type SignerIdentity, type ToBeSigned } from '@sealwright/signatures';
 
 /** Place of a key; plain data for the pool threads. The secret is never logged or stored. */
-export type KeyPlace = VaultPlace | AwsKmsPlace;
+export type KeyPlace = VaultPlace | AwsKmsPlace | AzureKeyVaultPlace | GoogleKmsPlace;
 
 export interface VaultPlace {
   readonly service: 'Vault';
@@ -33,6 +33,22 @@ export interface AwsKmsPlace {
   readonly key: string;
   /** Undefined: as the client finds it. */
   readonly region: string | undefined;
+  readonly address: string | undefined;
+}
+
+export interface AzureKeyVaultPlace {
+  readonly service: 'AzureKeyVault';
+  /** Of the vault: `https://example.vault.azure.net`. */
+  readonly address: string;
+  /** Name, or name and version: `contracts/9885aa55`. */
+  readonly key: string;
+}
+
+export interface GoogleKmsPlace {
+  readonly service: 'GoogleKms';
+  /** Resource name, with or without a version: `projects/…/cryptoKeys/contracts/cryptoKeyVersions/1`. */
+  readonly key: string;
+  /** @default that of the service */
   readonly address: string | undefined;
 }
 
@@ -56,6 +72,13 @@ export function isAtService(signer: Signer | ServiceSigner | undefined): signer 
   return signer !== undefined && 'where' in signer;
 }
 
+/** Codes of a key that its service does not let sign, or that is not the one of the certificate: both end without a restart. */
+export const KEY_REFUSALS: ReadonlySet<string> = new Set([
+  'key.unavailable',
+  'key.mismatch',
+  'key.not-found',
+]);
+
 /** Protocol of one service. */
 export interface KeyDriver {
   /** For messages: service and key, without secrets. */
@@ -76,12 +99,22 @@ export interface RequestLimit {
 }
 
 /** A later request may succeed. */
-export class ServiceBusy extends Error {}
+export class ServiceBusy extends Error {
+  constructor(
+    message: string,
+    /** Pause that the service asks for, milliseconds. */
+    readonly retryAfterMs = 0,
+  ) {
+    super(message);
+  }
+}
 
 /** Time limit of one request, milliseconds; a signature has more in all. */
 const REQUEST_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** A service that asks for a longer pause is asked again nevertheless. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
 interface Machine {
   readonly clock: Pick<Clock, 'after' | 'sleep' | 'elapsed'>;
@@ -95,6 +128,8 @@ export class ServiceKey {
   readonly #machine: Machine;
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
+  /** Until then the service wants no request, by `Clock.elapsed`. */
+  #quietUntil = 0;
 
   constructor(driver: KeyDriver, limits: KeyLimits, machine: Machine) {
     this.#driver = driver;
@@ -139,10 +174,15 @@ export class ServiceKey {
     const end = clock.elapsed() + this.#limits.timeoutMs;
     let reason: string | undefined;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const quiet = this.#quietUntil - clock.elapsed();
+      if (clock.elapsed() + quiet >= end) throw this.#late(reason ?? 'it asked for a pause');
+      if (quiet > 0) await clock.sleep(quiet);
       try {
         return await this.#limited(request, Math.min(REQUEST_MS, end - clock.elapsed()));
       } catch (error) {
         if (!(error instanceof ServiceBusy)) throw error;
+        const pauseAsked = Math.min(error.retryAfterMs, LONGEST_RETRY_AFTER_MS);
+        this.#quietUntil = Math.max(this.#quietUntil, clock.elapsed() + pauseAsked);
         // The last request may end with the time, and says less.
         if (reason === undefined || clock.elapsed() < end) reason = error.message;
         // Between half of the pause and the whole: requests that were refused together do not return together.
@@ -187,4 +227,20 @@ export function mismatch(name: string): CryptoError {
     'key.mismatch',
     `${name} has another public key than the certificate. Name the certificate of this key, or the key of the certificate.`,
   );
+}
+
+/** Finds a version of a key once, and again after a request with it was refused. */
+export function keptVersion<Version>(find: (limit: RequestLimit) => Promise<Version>) {
+  let version: Promise<Version> | undefined;
+  const forget = (error: unknown): never => {
+    version = undefined;
+    throw error;
+  };
+  return async <Value>(limit: RequestLimit, use: (version: Version) => Promise<Value>): Promise<Value> => {
+    version ??= find(limit).catch(forget);
+    const found = await version;
+    return use(found).catch((error: unknown) =>
+      error instanceof ServiceBusy ? Promise.reject(error) : forget(error),
+    );
+  };
 }

@@ -11,6 +11,8 @@ import {
   signFileAtLevel,
 } from '@sealwright/signatures';
 import { awsKmsDriver } from './aws-kms.ts';
+import { azureKeyVaultDriver } from './azure-key-vault.ts';
+import { googleKmsDriver } from './google-kms.ts';
 import { type KeyDriver, ServiceKey, type ServiceSigner } from './key-service.ts';
 import { vaultDriver } from './vault.ts';
 
@@ -31,7 +33,7 @@ export function openServiceSigner(described: ServiceSigner, machine: Machine): O
   const { where: _, place: _place, limits, isTried: _isTried, ...identity } = described;
   const certificate = Buffer.from(identity.certificate);
   const { publicKey } = readCertificate(certificate);
-  const driver = driverOf(described, publicKey);
+  const driver = driverOf(described, publicKey, machine.clock);
   const key = new ServiceKey(driver, limits, machine);
   const own = { ...identity, certificate, chain: identity.chain.map((der) => Buffer.from(der)) };
   const signer: RemoteSigner = {
@@ -51,12 +53,20 @@ export function openServiceSigner(described: ServiceSigner, machine: Machine): O
   return { signer, key };
 }
 
-function driverOf({ place, limits: { maxInFlight } }: ServiceSigner, publicKey: KeyObject): KeyDriver {
+function driverOf(
+  { place, limits: { maxInFlight } }: ServiceSigner,
+  publicKey: KeyObject,
+  clock: Clock,
+): KeyDriver {
   switch (place.service) {
     case 'Vault':
       return vaultDriver(place, maxInFlight, publicKey);
     case 'AwsKms':
       return awsKmsDriver(place, maxInFlight);
+    case 'AzureKeyVault':
+      return azureKeyVaultDriver(place, maxInFlight, publicKey, clock);
+    case 'GoogleKms':
+      return googleKmsDriver(place, maxInFlight, publicKey, clock);
   }
 }
 

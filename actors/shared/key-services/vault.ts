@@ -6,14 +6,20 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { CryptoError, type SignatureAlgorithm, type ToBeSigned } from '@sealwright/signatures';
 import { isObject, type JsonAnswer, JsonClient } from './json-requests.ts';
-import { type KeyDriver, mismatch, type RequestLimit, unavailable, type VaultPlace } from './key-service.ts';
+import {
+  type KeyDriver,
+  keptVersion,
+  mismatch,
+  type RequestLimit,
+  unavailable,
+  type VaultPlace,
+} from './key-service.ts';
 
 const HASHES = { sha256: 'sha2-256', sha384: 'sha2-384', sha512: 'sha2-512' } as const;
 
 export function vaultDriver(place: VaultPlace, connections: number, publicKey: KeyObject): KeyDriver {
   const client = new JsonClient(connections);
   const name = `The key ${place.key} of ${place.address}`;
-  let version: Promise<number> | undefined;
   const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
     const { namespace } = place;
     const answer = await client.send(
@@ -36,29 +42,19 @@ export function vaultDriver(place: VaultPlace, connections: number, publicKey: K
     const { keys } = await send('keys', limit);
     return versionOf(keys, wanted) ?? Promise.reject(mismatch(name));
   };
-  const versionFor = (limit: RequestLimit): Promise<number> => {
-    version ??= find(publicKey, limit).catch((error: unknown) => {
-      version = undefined;
-      throw error;
-    });
-    return version;
-  };
+  const withVersion = keptVersion((limit) => find(publicKey, limit));
   return {
     name,
     async confirm(wanted, limit) {
       await find(wanted, limit);
     },
     async sign(data, limit) {
-      const key_version = await versionFor(limit);
-      const { signature } = await send('sign', limit, { ...signRequest(data), key_version }).catch(
-        async (error: unknown) => {
+      const { signature } = await withVersion(limit, (key_version) =>
+        send('sign', limit, { ...signRequest(data), key_version }).catch(async (error: unknown) => {
           // Vault answers 400 for a key that is gone as for one that makes no such signature: reading the key tells them apart.
-          if (error instanceof CryptoError && error.code === 'key.unsupported') {
-            version = undefined;
-            await versionFor(limit);
-          }
+          if (error instanceof CryptoError && error.code === 'key.unsupported') await find(publicKey, limit);
           throw error;
-        },
+        }),
       );
       const [, value] = /^vault:v\d{1,9}:([\w+/]+=*)$/.exec(String(signature)) ?? [];
       if (value !== undefined) return Buffer.from(value, 'base64');

@@ -3,44 +3,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
-import { derOf, ecdsa, ed25519, pkcs1, pss } from './prehashed.ts';
-
-type Digest = 'sha256' | 'sha384' | 'sha512';
-
-/** A refusal in place of an answer, or what happens to a signature. */
-export type KeyFault =
-  | { readonly status: number; readonly body: object }
-  | { readonly value: (value: Buffer) => Buffer }
-  | { readonly hash: (hash: Buffer) => Buffer }
-  | { readonly key: KeyObject }
-  /** ECDSA as r and s, not in DER. */
-  | { readonly concatenated: true };
-
-export interface KeyServer {
-  readonly url: string;
-  /** Versions of keys; the newest comes last. */
-  readonly keys: Map<string, readonly KeyObject[]>;
-  /** Faults of the next requests for signatures, one each; undefined: none. */
-  readonly faults: (KeyFault | undefined)[];
-  /** Of every request that no fault above is for. */
-  always: KeyFault | undefined;
-  /** Before each signature, milliseconds or an event. */
-  before: () => Promise<unknown>;
-  /** Signatures that were made. */
-  signed: number;
-  /** Requests for signatures that are under way, and their highest number. */
-  inFlight: number;
-  mostInFlight: number;
-  /** Headers of the last request. */
-  headers: IncomingMessage['headers'];
-}
-
-interface SigningOrder {
-  readonly key: KeyObject;
-  readonly digest: Digest;
-  readonly scheme: 'pkcs1' | 'pss' | 'ecdsa' | 'ed25519';
-  readonly data: Buffer;
-}
+import { azure, google } from './cloud-protocols.ts';
+import { type Body, type Digest, type KeyServer, type Reply, signed } from './served-signatures.ts';
 
 export async function startKeyServer(t: Pick<ExecutionContext, 'teardown'>): Promise<KeyServer> {
   const server = createServer((request, response) => {
@@ -62,6 +26,11 @@ export async function startKeyServer(t: Pick<ExecutionContext, 'teardown'>): Pro
     inFlight: 0,
     mostInFlight: 0,
     headers: {},
+    tokens: new Set(),
+    tokensGiven: 0,
+    disabled: new Set(),
+    algorithms: new Map(),
+    account: undefined,
   };
   return state;
 }
@@ -69,25 +38,24 @@ export async function startKeyServer(t: Pick<ExecutionContext, 'teardown'>): Pro
 async function answer(request: IncomingMessage, response: ServerResponse, state: KeyServer): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
-  const body = JSON.parse(Buffer.concat(pieces).toString() || '{}') as Record<string, unknown>;
+  const text = Buffer.concat(pieces).toString();
+  const isForm = request.headers['content-type'] === 'application/x-www-form-urlencoded';
+  const body = (isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text || '{}')) as Body;
   state.headers = request.headers;
   const target = String(request.headers['x-amz-target'] ?? '');
-  const reply = (status: number, content: object) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
+  const reply: Reply = (status, content, headers = {}) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(content));
   };
+  const exchange = { request, body, state, reply };
+  const url = request.url ?? '';
   if (target !== '') await kms(target, body, state, reply);
+  else if (/^\/keys\/|\/oauth2\/v2\.0\/token$|^\/msi/.test(url)) await azure(exchange);
+  else if (/^\/v1\/projects\/|^\/token$|^\/computeMetadata\//.test(url)) await google(exchange);
   else await vault(request, body, state, reply);
 }
 
-type Reply = (status: number, content: object) => void;
-
-async function kms(
-  target: string,
-  body: Record<string, unknown>,
-  state: KeyServer,
-  reply: Reply,
-): Promise<void> {
+async function kms(target: string, body: Body, state: KeyServer, reply: Reply): Promise<void> {
   const key = state.keys.get(String(body['KeyId']))?.at(-1);
   if (key === undefined) return reply(400, { __type: 'NotFoundException', message: 'no such key' });
   if (target === 'TrentService.GetPublicKey') {
@@ -120,12 +88,7 @@ async function kms(
   }));
 }
 
-async function vault(
-  request: IncomingMessage,
-  body: Record<string, unknown>,
-  state: KeyServer,
-  reply: Reply,
-): Promise<void> {
+async function vault(request: IncomingMessage, body: Body, state: KeyServer, reply: Reply): Promise<void> {
   const [, , operation, name = ''] = /^\/v1\/(\w+)\/(\w+)\/([^/]+)$/.exec(request.url ?? '') ?? [];
   if (request.headers.authorization !== 'Bearer good') return reply(403, { errors: ['permission denied'] });
   const versions = state.keys.get(decodeURIComponent(name));
@@ -160,30 +123,3 @@ function publicText(key: KeyObject): string {
   if (key.asymmetricKeyType !== 'ed25519') return own.export({ format: 'pem', type: 'spki' }).toString();
   return Buffer.from(String(own.export({ format: 'jwk' }).x), 'base64url').toString('base64');
 }
-
-async function signed(
-  order: SigningOrder,
-  state: KeyServer,
-  reply: Reply,
-  form: (value: Buffer) => object,
-): Promise<void> {
-  state.inFlight += 1;
-  state.mostInFlight = Math.max(state.mostInFlight, state.inFlight);
-  const fault = state.faults.length > 0 ? state.faults.shift() : state.always;
-  await state.before();
-  state.inFlight -= 1;
-  if (fault !== undefined && 'status' in fault) return reply(fault.status, fault.body);
-  const key = fault !== undefined && 'key' in fault ? fault.key : order.key;
-  const data = fault !== undefined && 'hash' in fault ? fault.hash(order.data) : order.data;
-  const isConcatenated = fault !== undefined && 'concatenated' in fault;
-  const value = isConcatenated ? ecdsa(key, data) : SIGN[order.scheme]({ ...order, key, data });
-  state.signed += 1;
-  reply(200, form(fault !== undefined && 'value' in fault ? fault.value(value) : value));
-}
-
-const SIGN: { readonly [scheme in SigningOrder['scheme']]: (order: SigningOrder) => Buffer } = {
-  pkcs1: ({ key, digest, data }) => pkcs1(key, digest, data),
-  pss: ({ key, digest, data }) => pss(key, digest, data),
-  ecdsa: ({ key, data }) => derOf(ecdsa(key, data)),
-  ed25519: ({ key, data }) => ed25519(key, data),
-};

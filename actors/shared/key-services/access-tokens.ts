@@ -1,0 +1,78 @@
+/** Access tokens of OAuth 2.0 (RFC 6749 §4.4, §5): kept until most of their time is over, and renewed once a service refuses one. */
+import type { Clock } from '@sealwright/runtime/core';
+import type { CryptoError } from '@sealwright/signatures';
+import type { JsonAnswer, JsonClient, JsonRequest } from './json-requests.ts';
+import { type RequestLimit, unavailable } from './key-service.ts';
+
+/** Origin of a token, read anew each time: files and identities change. */
+export interface TokenSource {
+  /** For messages, without secrets. */
+  readonly name: string;
+  /** @throws {ServiceBusy} {CryptoError} `key.unavailable` */
+  request(limit: RequestLimit): JsonRequest | Promise<JsonRequest>;
+  /** Sentences that say what to do when no token is given. */
+  readonly remedy: string;
+}
+
+/** Share of its lifetime for which a token is used: the clocks of client and service differ, and a request takes time. */
+const USED_SHARE = 0.8;
+/** Lifetime of a token whose answer names none, seconds. */
+const DEFAULT_SECONDS = 300;
+/** Characters that a header may carry. */
+const TOKEN = /^[\x21-\x7e]{1,16384}$/;
+
+export class AccessTokens {
+  #held: { readonly value: string; readonly until: number } | undefined;
+  #asked: Promise<string> | undefined;
+
+  constructor(
+    private readonly client: JsonClient,
+    private readonly source: TokenSource,
+    private readonly clock: Pick<Clock, 'elapsed'>,
+  ) {}
+
+  /**
+   * Sends a request with a token; with another one where the service answers 401.
+   * @param send given the value of the token
+   * @throws {ServiceBusy} {CryptoError} `key.unavailable` when no token is given
+   */
+  async authorize(limit: RequestLimit, send: (token: string) => Promise<JsonAnswer>): Promise<JsonAnswer> {
+    const token = await this.#token(limit);
+    const answer = await send(token);
+    if (answer.status !== 401) return answer;
+    // Others may have renewed it meanwhile.
+    if (this.#held?.value === token) this.#held = undefined;
+    return send(await this.#token(limit));
+  }
+
+  async #token(limit: RequestLimit): Promise<string> {
+    if (this.#held !== undefined && this.clock.elapsed() < this.#held.until) return this.#held.value;
+    this.#asked ??= this.#renew(limit).finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  async #renew(limit: RequestLimit): Promise<string> {
+    const begun = this.clock.elapsed();
+    const answer = await this.client.send(await this.source.request(limit), limit);
+    const { access_token: value, expires_in: seconds } = answer.body;
+    if (answer.status !== 200 || typeof value !== 'string' || !TOKEN.test(value))
+      throw refused(this.source, answer);
+    const lifetime = Number(seconds) > 0 ? Number(seconds) : DEFAULT_SECONDS;
+    this.#held = { value, until: begun + 1000 * lifetime * USED_SHARE };
+    return value;
+  }
+}
+
+function refused({ name, remedy }: TokenSource, { status, body }: JsonAnswer): CryptoError {
+  const { error, error_description: text } = body;
+  const said = [error, text].filter((one) => typeof one === 'string').join(': ');
+  const [line = ''] = said.split(/[\r\n]/);
+  const reason = status === 200 ? 'its answer holds no token' : `HTTP status ${status}`;
+  return unavailable(
+    name,
+    line === '' ? reason : `${reason}, ${line.slice(0, 300).replace(/\.$/, '')}`,
+    remedy,
+  );
+}

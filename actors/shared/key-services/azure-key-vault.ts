@@ -1,0 +1,164 @@
+/**
+ * Keys of Azure Key Vault and of its Managed HSM, over plain HTTP. The version of the key that belongs to the certificate
+ * signs, also after a rotation.
+ */
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { Clock } from '@sealwright/runtime/core';
+import { CryptoError, type SignatureAlgorithm, type ToBeSigned } from '@sealwright/signatures';
+import { AccessTokens } from './access-tokens.ts';
+import { azureTokenSource } from './azure-credentials.ts';
+import { isObject, type JsonAnswer, JsonClient } from './json-requests.ts';
+import {
+  type AzureKeyVaultPlace,
+  type KeyDriver,
+  keptVersion,
+  mismatch,
+  type RequestLimit,
+  unavailable,
+} from './key-service.ts';
+
+const API_VERSION = '7.4';
+/** Versions of a key that are compared with the certificate; the service lists as many at once. */
+const MAX_VERSIONS = 25;
+
+const PREFIXES = { 'rsa-pkcs1': 'RS', 'rsa-pss': 'PS', ecdsa: 'ES' } as const;
+
+/** Remedies by the innermost code of a refusal. */
+const REMEDIES: { readonly [code: string]: string } = {
+  KeyDisabled: 'Enable the version of the key.',
+  KeyExpired: 'Use a version of the key that is valid now.',
+  KeyNotYetValid: 'Use a version of the key that is valid now.',
+  ForbiddenByRbac: 'Give the identity the role Key Vault Crypto User.',
+  AccessDenied: 'Give the identity the permissions get, list and sign in the access policy.',
+  ForbiddenByFirewall: 'Allow this machine in the firewall of the vault.',
+  ForbiddenByConnection: 'Allow this network in the firewall of the vault.',
+  Unauthorized: 'Check the tenant of the credentials: it must be that of the vault.',
+  Conflict: 'Recover the key, or wait until its deletion is over.',
+};
+
+export function azureKeyVaultDriver(
+  { address, key }: AzureKeyVaultPlace,
+  connections: number,
+  publicKey: KeyObject,
+  clock: Pick<Clock, 'elapsed'>,
+): KeyDriver {
+  const client = new JsonClient(connections);
+  const tokens = new AccessTokens(client, azureTokenSource(address, process.env), clock);
+  const name = `The key ${key} of ${address}`;
+  const [keyName = '', ownVersion] = key.split('/');
+  const base = `${address.replace(/\/$/, '')}/keys/${encodeURIComponent(keyName)}`;
+  const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
+    const answer = await tokens.authorize(limit, (token) =>
+      client.send(
+        {
+          method: body === undefined ? 'GET' : 'POST',
+          url: `${base}/${path}${path.includes('?') ? '&' : '?'}api-version=${API_VERSION}`,
+          headers: { authorization: `Bearer ${token}` },
+          ...(body && { body }),
+        },
+        limit,
+      ),
+    );
+    if (answer.status === 200) return answer.body;
+    throw refused(name, answer);
+  };
+  const versionsOf = async (limit: RequestLimit): Promise<readonly string[]> => {
+    const { value } = await send(`versions?maxresults=${MAX_VERSIONS}`, limit);
+    return (Array.isArray(value) ? value : [])
+      .slice(0, MAX_VERSIONS)
+      .flatMap((entry: unknown) => (isObject(entry) ? [lastPart(entry['kid'])] : []));
+  };
+  /** The version named, or the newest; else one that the vault lists. */
+  const find = async (wanted: KeyObject, limit: RequestLimit): Promise<string> => {
+    const found = readKey(await send(encodeURIComponent(ownVersion ?? ''), limit));
+    if (found.publicKey?.equals(wanted) === true) return enabled(name, found);
+    for (const other of ownVersion === undefined ? await versionsOf(limit) : []) {
+      if (other === found.version) continue;
+      const older = readKey(await send(encodeURIComponent(other), limit));
+      if (older.publicKey?.equals(wanted) === true) return enabled(name, older);
+    }
+    throw mismatch(name);
+  };
+  const withVersion = keptVersion((limit) => find(publicKey, limit));
+  return {
+    name,
+    async confirm(wanted, limit) {
+      await find(wanted, limit);
+    },
+    async sign(data, limit) {
+      const order = signRequest(name, data);
+      const { value } = await withVersion(limit, (version) =>
+        send(`${encodeURIComponent(version)}/sign`, limit, order),
+      );
+      if (typeof value === 'string' && /^[\w-]+$/.test(value)) return Buffer.from(value, 'base64url');
+      throw unavailable(name, 'its answer holds no signature', 'Check that the address is that of a vault.');
+    },
+    close: () => client.close(),
+  };
+}
+
+function signRequest(name: string, { hash, algorithm }: ToBeSigned): object {
+  if (algorithm.scheme === 'ed25519')
+    throw new CryptoError('key.unsupported', `${name} makes no Ed25519 signature. Use an RSA or EC key.`);
+  return { alg: algorithmName(algorithm.scheme, algorithm), value: hash.toString('base64url') };
+}
+
+function algorithmName(
+  scheme: keyof typeof PREFIXES,
+  { digest }: Pick<SignatureAlgorithm, 'digest'>,
+): string {
+  return `${PREFIXES[scheme]}${digest.slice(3)}`;
+}
+
+interface FoundKey {
+  readonly version: string;
+  /** Undefined: of a kind that signs nothing here. */
+  readonly publicKey: KeyObject | undefined;
+  readonly isEnabled: boolean;
+}
+
+function readKey({ key, attributes }: JsonAnswer['body']): FoundKey {
+  const members = isObject(key) ? key : {};
+  return {
+    version: lastPart(members['kid']),
+    publicKey: readPublicKey(members),
+    isEnabled: !isObject(attributes) || attributes['enabled'] !== false,
+  };
+}
+
+function enabled(name: string, { version, isEnabled }: FoundKey): string {
+  if (isEnabled) return version;
+  throw unavailable(name, `its version ${version} is disabled`, 'Enable the version of the key.');
+}
+
+function lastPart(kid: unknown): string {
+  return String(kid).split('/').at(-1) ?? '';
+}
+
+function readPublicKey({ kty, n, e, crv, x, y }: JsonAnswer['body']): KeyObject | undefined {
+  try {
+    const jwk = { kty: String(kty).replace(/-HSM$/, ''), n, e, crv, x, y };
+    return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(name: string, { status, body }: JsonAnswer): CryptoError {
+  const error = isObject(body['error']) ? body['error'] : {};
+  const inner = isObject(error['innererror']) ? error['innererror'] : {};
+  const code = String(inner['code'] ?? error['code'] ?? 'no code');
+  const reason = `HTTP status ${status}, ${code}: ${String(error['message'] ?? '').slice(0, 300)}`;
+  if (status === 404)
+    return new CryptoError(
+      'key.not-found',
+      `${name} does not exist (${reason}). Check KeyService:Key and Address.`,
+    );
+  if (status === 400)
+    return new CryptoError(
+      'key.unsupported',
+      `${name} makes no such signature (${reason}). Check DigestAlgorithm, RsaPadding and the type of the key; its operations must hold sign.`,
+    );
+  const remedy = Object.hasOwn(REMEDIES, code) ? REMEDIES[code] : undefined;
+  return unavailable(name, reason, remedy ?? 'Check KeyService:Address and the permissions of the identity.');
+}
