@@ -28,7 +28,7 @@ export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
 export { ACTOR_FAULTS } from './shared/failures/batch-fault-points.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
 export { type StorageLayout, storageLayout } from './shared/files/storage-layout.ts';
-export { isAtService, type ServiceSigner } from './shared/key-services/key-service.ts';
+export { isAtService, KEY_REFUSALS, type ServiceSigner } from './shared/key-services/key-service.ts';
 export { checkServiceSigner, openServiceSigner } from './shared/key-services/service-signer.ts';
 export { InputBuckets } from './shared/objects/input-buckets.ts';
 export type { ObjectStore } from './shared/objects/object-store.ts';

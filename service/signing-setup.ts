@@ -26,6 +26,7 @@ import {
   createAuthorityTransport,
   evidenceOver,
   isAtService,
+  KEY_REFUSALS,
   type LocalProfile,
   openServiceSigner,
   type Profile,
@@ -81,7 +82,17 @@ export async function setUpSigning(
   if (faults.length > 0 || !able)
     throw new Fatal('signing.unusable', [...faults, ...broken.map(({ sentence }) => sentence)].join('\n'));
   const jobsFail = broken.map(({ sentence }) => `${sentence} Until then its jobs fail.`);
-  return { ...setup, warnings: [...jobsFail, ...setup.warnings] };
+  const jobsWait = waitingProfiles(profiles).map((sentence) => `${sentence} Until it signs, jobs wait.`);
+  return { ...setup, warnings: [...jobsFail, ...jobsWait, ...setup.warnings] };
+}
+
+/** A sentence for each profile whose key at a service does not sign now. */
+function waitingProfiles(profiles: readonly Profile[]): readonly string[] {
+  return profiles
+    .filter(signsHere)
+    .flatMap(({ name, keyTrouble }) =>
+      keyTrouble === undefined ? [] : [`Signing profile ${name}: ${keyTrouble.message}`],
+    );
 }
 
 /** Lists the profiles that cannot sign at `now`, each with a sentence for people. */
@@ -269,6 +280,9 @@ export async function portalProfiles(
   const own = await loadProfile(declared, source, { trust, ...parts, warnings });
   const broken = brokenProfiles([own], parts.clock.now());
   warnings.push(...broken.map(({ sentence }) => `${sentence} Until then the portal seals nothing.`));
+  warnings.push(
+    ...waitingProfiles([own]).map((sentence) => `${sentence} Until it signs, documents wait for their seal.`),
+  );
   return { profiles: [...profiles, own], sealProfile, warnings };
 }
 
@@ -291,23 +305,23 @@ async function loadServiceSigner({
 const START_MS = 5_000;
 
 /**
- * Returns why the key does not sign now. The first job that fails by it opens its circuit.
- * @throws {CryptoError} `key.mismatch`, `key.not-found`, `key.unsupported`: the configuration has to be corrected
+ * Returns why the key at a service does not sign now: that ends without a restart.
+ * @throws {CryptoError} `key.unsupported`: the configuration has to be corrected
  */
 async function keyTrouble(
   signer: ServiceSigner,
-  { name, choices = {} }: LocalProfile,
+  { choices = {} }: LocalProfile,
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
-): Promise<readonly string[]> {
+): Promise<CertificateProblem | undefined> {
   const timeoutMs = Math.min(signer.limits.timeoutMs, START_MS);
   const opened = openServiceSigner({ ...signer, limits: { ...signer.limits, timeoutMs } }, { clock, ids });
   try {
     await checkServiceSigner(opened, choices, { at: clock.now(), isTried: signer.isTried });
-    return [];
+    return undefined;
   } catch (error) {
-    const { code, message } = describeFailure(error);
-    if (code !== 'key.unavailable') throw error;
-    return [`Signing profile ${name}: ${message} Until then its jobs wait, once one has failed.`];
+    const trouble = describeFailure(error);
+    if (!KEY_REFUSALS.has(trouble.code)) throw error;
+    return trouble;
   } finally {
     opened.key.close();
   }
@@ -334,9 +348,10 @@ async function loadProfile(
     const loaded = 'place' in keys ? await loadServiceSigner(keys) : await loadSigner(keys);
     const signer = await withIssuers(loaded, trust, { source, clock, warnings });
     const profile = localProfile(declared, signer, source, trust);
-    if (isAtService(profile.signer)) warnings.push(...(await keyTrouble(profile.signer, profile, parts)));
     warnings.push(...warningsAbout(profile, signer, source, trust));
-    return profile;
+    if (!isAtService(profile.signer)) return profile;
+    const trouble = await keyTrouble(profile.signer, profile, parts);
+    return trouble === undefined ? profile : { ...profile, keyTrouble: trouble };
   } catch (error) {
     return withoutCertificate(declared, source, describeFailure(error));
   }

@@ -28,6 +28,9 @@ export function createClaims({ options, runtime, observer, profiles }: BatchComm
     authorities,
   });
   remote.onChange(wake);
+  for (const profile of profiles.all)
+    if (profile.method === 'Local' && profile.keyTrouble !== undefined)
+      authorities.failed(profile.name, profile.keyTrouble);
   const remotePoll = new RemotePoll({ runtime, pipeline, remote, layout, options: remoteOptions });
   return { remote, storage, inputWaits, authorities, pipeline, remotePoll };
 }

@@ -86,6 +86,13 @@ export async function checkSigningKeys(
 function profileFinding(profile: LocalProfile, now: number, able: boolean): Finding {
   const name = `profile:${profile.name}`;
   const problem = certificateProblem(profile, now);
+  const { keyTrouble } = profile;
+  if (problem === undefined && keyTrouble !== undefined)
+    return bad('failed', name, {
+      says: keyTrouble.message,
+      cause: 'The service runs, and jobs of this profile wait until its key signs.',
+      remedy: 'Do what the message says; no restart is needed unless the configuration changes.',
+    });
   if (problem === undefined)
     return validity(name, profile.facts?.subject ?? '', { notAfter: profile.validTo, now });
   return bad(able ? 'warning' : 'failed', name, {

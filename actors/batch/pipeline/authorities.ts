@@ -7,9 +7,9 @@
  *
  * Source: docs/decisions/0317-authorities-that-do-not-answer.md, docs/decisions/0405-keys-behind-the-network.md.
  */
-import type { Clock, Ids, Log } from '@sealwright/runtime';
+import { type Clock, describeFailure, type Ids, type Log } from '@sealwright/runtime';
 import { createTimestampAuthority, type HttpTransport } from '@sealwright/signatures';
-import { isAtService, type ServiceSigner } from '../../shared/key-services/key-service.ts';
+import { isAtService, KEY_REFUSALS, type ServiceSigner } from '../../shared/key-services/key-service.ts';
 import { checkServiceSigner, openServiceSigner } from '../../shared/key-services/service-signer.ts';
 import { createAuthorityTransport } from '../../shared/signing/authority-transport.ts';
 import type { LocalProfile, Profiles, SigningChoices } from '../../shared/signing/profiles.ts';
@@ -18,9 +18,6 @@ import { CircuitBreaker, type OpenCircuit } from '../remote/circuit-breaker.ts';
 
 /** Code of an authority that a later request may reach. */
 const UNREACHABLE = 'authority.unreachable';
-
-/** Codes of a key that its service does not let sign, or that is no longer the one of the certificate. */
-const KEY_FAILURES: ReadonlySet<string> = new Set(['key.unavailable', 'key.mismatch', 'key.not-found']);
 
 /** Names of what jobs wait for. */
 export type WaitedFor = 'time-stamp authority' | 'key service';
@@ -90,7 +87,7 @@ export class Authorities {
   }
 
   /**
-   * Takes notice of the failure of a job. Those of revocation services are not of the authority, whose name they lack; their
+   * Takes notice of the failure of a job, or of a key at the start. Those of revocation services are not of the authority, whose name they lack; their
    * addresses may begin with it. Returns what this job waits for, with those of the queue, where another one found out before.
    */
   failed(profile: string, failure: JobFailure): WaitedFor | undefined {
@@ -115,7 +112,7 @@ export class Authorities {
       await checkServiceSigner(opened, choices, { at, isTried: described.isTried });
       return true;
     });
-    return { waitedFor: 'key service', causes: ({ code }) => KEY_FAILURES.has(code), breaker };
+    return { waitedFor: 'key service', causes: ({ code }) => KEY_REFUSALS.has(code), breaker };
   }
 
   #circuitOf(
@@ -143,13 +140,17 @@ export class Authorities {
     return { waitedFor: 'time-stamp authority', causes, breaker };
   }
 
-  /** @param answers false, or rejects: it is probed again later */
+  /** @param answers false, or rejects with what is wrong now: it is probed again later */
   #breakerOf(waitedFor: WaitedFor, name: string, answers: () => Promise<boolean>): CircuitBreaker {
     const { clock, log } = this.runtime;
     const breaker: CircuitBreaker = new CircuitBreaker(
       clock,
       async () => {
-        if (await answers().catch(() => false)) breaker.succeeded();
+        try {
+          if (await answers()) breaker.succeeded();
+        } catch (error) {
+          breaker.failed(describeFailure(error).message);
+        }
       },
       (isOpen) => {
         const properties = { Authority: name, Error: breaker.open?.reason };

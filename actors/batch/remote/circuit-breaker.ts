@@ -15,7 +15,7 @@ const MAX_PROBE_MS = 60_000;
 
 export interface OpenCircuit {
   readonly since: Millis;
-  /** Message of the failure that opened the circuit. */
+  /** Message of the last failure. */
   readonly reason: string;
 }
 
@@ -58,6 +58,7 @@ export class CircuitBreaker {
   failed(reason: string, retryAfter = 0): void {
     this.#failures += 1;
     this.#retryAfter = retryAfter;
+    if (this.#open !== undefined) this.#open = { since: this.#open.since, reason };
     if (this.#open !== undefined || this.#failures < this.threshold || this.#stopped) return;
     this.#open = { since: this.clock.now(), reason };
     this.#probePause = FIRST_PROBE_MS;

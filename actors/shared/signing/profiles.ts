@@ -102,6 +102,8 @@ export interface LocalProfile extends ProfileBase {
   readonly signer: LocalSigner | ServiceSigner | undefined;
   /** Reason why certificate and key could not be loaded at start. */
   readonly loadFailure?: CertificateProblem;
+  /** Trouble of a key at a service that did not sign at start: jobs wait until it does. */
+  readonly keyTrouble?: CertificateProblem;
   /** Files of certificate and key, or the place of a wrong password, with their configuration keys, for messages. */
   readonly certificateFiles?: string;
   readonly choices?: SigningChoices;
