@@ -119,6 +119,7 @@ function sourceText({ source, pfx, pem, pkcs11, keyService: { key } }: Certifica
     AwsKms: key,
     AzureKeyVault: key,
     GoogleKms: key,
+    Csc: key,
   }[source];
   return path === undefined ? 'Development' : `${source} ${path}`;
 }

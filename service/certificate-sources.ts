@@ -96,6 +96,7 @@ function serviceSourceOf(
     },
     path: certificatePath,
     files: `${named('Pem:CertificatePath', certificatePath)} and ${named('KeyService:Key', key)}`,
+    ...(source === 'Csc' && { secret: 'CSC_PIN' }),
     development: false,
   };
 }
@@ -111,6 +112,7 @@ function placeOf(
     case 'AwsKms':
       return { service, key, region, address };
     case 'AzureKeyVault':
+    case 'Csc':
       return { service, key, address: address ?? '' };
     case 'GoogleKms':
       return { service, key, address };

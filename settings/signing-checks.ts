@@ -116,6 +116,11 @@ const REQUIRED = {
     'KeyService:Key': key,
     'KeyService:Address': address,
   }),
+  Csc: ({ keyService: { key, address }, pem }: CertificateSettings) => ({
+    'Pem:CertificatePath': pem.certificatePath,
+    'KeyService:Key': key,
+    'KeyService:Address': address,
+  }),
   GoogleKms: ({ keyService: { key }, pem }: CertificateSettings) => ({
     'Pem:CertificatePath': pem.certificatePath,
     'KeyService:Key': key,
@@ -179,6 +184,8 @@ function checkKeyService(
   const form = Object.hasOwn(KEY_FORMS, source) ? KEY_FORMS[source] : undefined;
   if (form !== undefined && key !== undefined && !form.is.test(key))
     faults.push({ key: `${prefix}:KeyService:Key`, rule: `must be ${form.rule} with Source ${source}` });
+  if (source === 'Csc' && address !== undefined && !/\/v[12]\/?$/.test(address))
+    faults.push({ key: `${prefix}:KeyService:Address`, rule: 'must end with /v1 or /v2 with Source Csc' });
   if (source !== 'AwsKms' && address !== undefined && new URL(address).protocol === 'http:')
     warnings.push({
       key: `${prefix}:KeyService:Address`,

@@ -37,7 +37,7 @@ const ENCRYPTION_VARIABLE = 'BATCH_ENCRYPTION_PASSWORD';
 /** Default variable of a token's PIN. Source: docs/batch-values.md §6.2. */
 const PIN_VARIABLE = 'BATCH_PKCS11_PIN';
 /** Sources whose key stays at a service. */
-export const KEY_SERVICES = ['Vault', 'AwsKms', 'AzureKeyVault', 'GoogleKms'] as const;
+export const KEY_SERVICES = ['Vault', 'AwsKms', 'AzureKeyVault', 'GoogleKms', 'Csc'] as const;
 
 export function isKeyService(source: string): source is (typeof KEY_SERVICES)[number] {
   return KEY_SERVICES.some((service) => service === source);
@@ -155,10 +155,10 @@ const CERTIFICATE_KEYS = {
     says: 'Concurrent sessions with the token; 1 signs one file after the other.',
   }),
   'KeyService:Key': optional(text('text'), {
-    says: 'Name of the key in Vault; of AWS KMS its id, ARN or alias; of Azure Key Vault `name` or `name/version`; of Google Cloud KMS `projects/…/cryptoKeys/name`, with or without `/cryptoKeyVersions/1`.',
+    says: 'Name of the key in Vault; of AWS KMS its id, ARN or alias; of Azure Key Vault `name` or `name/version`; of Google Cloud KMS `projects/…/cryptoKeys/name`, with or without `/cryptoKeyVersions/1`; of `Csc` the id of the credential.',
   }),
   'KeyService:Address': optional(webUrl(), {
-    says: 'Address of Vault with the mount of its transit engine, such as `https://vault.example.org:8200/v1/transit`; of Azure Key Vault, such as `https://example.vault.azure.net`; another address of AWS KMS or Google Cloud KMS.',
+    says: 'Address of Vault with the mount of its transit engine, such as `https://vault.example.org:8200/v1/transit`; of Azure Key Vault, such as `https://example.vault.azure.net`; of `Csc`, a remote signing service with the API of the Cloud Signature Consortium, such as `https://remote.example.org/csc/v2`; another address of AWS KMS or Google Cloud KMS.',
   }),
   'KeyService:Region': optional(text('text'), { says: 'Region of AWS KMS.' }),
   'KeyService:Namespace': optional(text('text'), { says: 'Namespace of Vault.' }),

@@ -109,6 +109,16 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
     'Certificate:KeyService:Key',
   ],
   [
+    'a remote service without the version of its API',
+    {
+      'Certificate:Source': 'Csc',
+      'Certificate:Pem:CertificatePath': 'c',
+      'Certificate:KeyService:Key': 'k',
+      'Certificate:KeyService:Address': 'https://remote.example.org/csc',
+    },
+    'Certificate:KeyService:Address',
+  ],
+  [
     'a key service for another source',
     { 'Certificate:Pfx:Path': MISSING, 'Certificate:KeyService:Key': 'k' },
     'Certificate:Source',

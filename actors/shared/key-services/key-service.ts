@@ -14,7 +14,7 @@ import type { Clock, Ids } from '@sealwright/runtime/core';
 import { CryptoError, type Signer, type SignerIdentity, type ToBeSigned } from '@sealwright/signatures';
 
 /** Place of a key; plain data for the pool threads. The secret is never logged or stored. */
-export type KeyPlace = VaultPlace | AwsKmsPlace | AzureKeyVaultPlace | GoogleKmsPlace;
+export type KeyPlace = VaultPlace | AwsKmsPlace | AzureKeyVaultPlace | GoogleKmsPlace | CscPlace;
 
 export interface VaultPlace {
   readonly service: 'Vault';
@@ -50,6 +50,14 @@ export interface GoogleKmsPlace {
   readonly key: string;
   /** @default that of the service */
   readonly address: string | undefined;
+}
+
+export interface CscPlace {
+  readonly service: 'Csc';
+  /** With the version of the API: `https://remote.example.org/csc/v2`. */
+  readonly address: string;
+  /** Id of the credential. */
+  readonly key: string;
 }
 
 export interface KeyLimits {

@@ -12,6 +12,7 @@ import {
 } from '@sealwright/signatures';
 import { awsKmsDriver } from './aws-kms.ts';
 import { azureKeyVaultDriver } from './azure-key-vault.ts';
+import { cscDriver } from './csc.ts';
 import { googleKmsDriver } from './google-kms.ts';
 import { type KeyDriver, ServiceKey, type ServiceSigner } from './key-service.ts';
 import { vaultDriver } from './vault.ts';
@@ -67,6 +68,8 @@ function driverOf(
       return azureKeyVaultDriver(place, maxInFlight, publicKey, clock);
     case 'GoogleKms':
       return googleKmsDriver(place, maxInFlight, publicKey, clock);
+    case 'Csc':
+      return cscDriver(place, maxInFlight, publicKey, clock);
   }
 }
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { azure, google } from './cloud-protocols.ts';
+import { csc } from './csc-protocol.ts';
 import { type Body, type Digest, type KeyServer, type Reply, signed } from './served-signatures.ts';
 
 export async function startKeyServer(t: Pick<ExecutionContext, 'teardown'>): Promise<KeyServer> {
@@ -31,6 +32,7 @@ export async function startKeyServer(t: Pick<ExecutionContext, 'teardown'>): Pro
     disabled: new Set(),
     algorithms: new Map(),
     account: undefined,
+    csc: undefined,
   };
   return state;
 }
@@ -49,7 +51,8 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   };
   const exchange = { request, body, state, reply };
   const url = request.url ?? '';
-  if (target !== '') await kms(target, body, state, reply);
+  if (url.startsWith('/csc/')) await csc(exchange);
+  else if (target !== '') await kms(target, body, state, reply);
   else if (/^\/keys\/|\/oauth2\/v2\.0\/token$|^\/msi/.test(url)) await azure(exchange);
   else if (/^\/v1\/projects\/|^\/token$|^\/computeMetadata\//.test(url)) await google(exchange);
   else await vault(request, body, state, reply);

@@ -1,6 +1,7 @@
 /** Faults and state of a server of keys, and its signatures. */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { CscState } from './csc-state.ts';
 import { derOf, ecdsa, ed25519, pkcs1, pss } from './prehashed.ts';
 
 export type Digest = 'sha256' | 'sha384' | 'sha512';
@@ -41,6 +42,8 @@ export interface KeyServer {
   readonly disabled: Set<string>;
   /** Algorithms of Google, by the name of the key, where they are not those of its type. */
   readonly algorithms: Map<string, string>;
+  /** Of the Cloud Signature Consortium. */
+  csc: CscState | undefined;
   /** Of the service account of Google. */
   account: KeyObject | undefined;
 }

@@ -1,0 +1,232 @@
+/**
+ * Keys of remote signing services, by the API of the Cloud Signature Consortium, versions 1 and 2. Each batch of hashes is
+ * authorized alone, for these hashes, and its activation data (SAD) is used once.
+ *
+ * | Member        | Version 1                | Version 2                |
+ * |---------------|--------------------------|--------------------------|
+ * | hashes        | `hash`                   | `hashes`                 |
+ * | digest        | `hashAlgo`               | `hashAlgorithmOID`       |
+ * | PIN           | `PIN`                    | `authData`               |
+ * | authorization | `authMode`, `PIN`, `OTP` | `auth.mode`, `.objects`  |
+ *
+ * Source: CSC API 1.0.4.0 and 2.0.0.2, clause 11.
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '@sealwright/runtime/core';
+import { CryptoError } from '@sealwright/signatures';
+import { AccessTokens } from './access-tokens.ts';
+import { type Credential, readCredential } from './csc-credential.ts';
+import { cscTokenSource } from './csc-tokens.ts';
+import { HashBatches } from './hash-batches.ts';
+import { type JsonAnswer, JsonClient } from './json-requests.ts';
+import { type CscPlace, type KeyDriver, keptVersion, type RequestLimit, unavailable } from './key-service.ts';
+
+const DIGESTS = {
+  sha256: '2.16.840.1.101.3.4.2.1',
+  sha384: '2.16.840.1.101.3.4.2.2',
+  sha512: '2.16.840.1.101.3.4.2.3',
+} as const;
+
+type Digest = keyof typeof DIGESTS;
+
+/** Identifiers that a credential may list, the preferred one first. */
+const ALGORITHMS: { readonly [scheme: string]: { readonly [digest in Digest]: readonly string[] } } = {
+  'rsa-pkcs1': {
+    sha256: ['1.2.840.113549.1.1.11', '1.2.840.113549.1.1.1'],
+    sha384: ['1.2.840.113549.1.1.12', '1.2.840.113549.1.1.1'],
+    sha512: ['1.2.840.113549.1.1.13', '1.2.840.113549.1.1.1'],
+  },
+  'rsa-pss': {
+    sha256: ['1.2.840.113549.1.1.10'],
+    sha384: ['1.2.840.113549.1.1.10'],
+    sha512: ['1.2.840.113549.1.1.10'],
+  },
+  ecdsa: {
+    sha256: ['1.2.840.10045.4.3.2', '1.2.840.10045.2.1'],
+    sha384: ['1.2.840.10045.4.3.3', '1.2.840.10045.2.1'],
+    sha512: ['1.2.840.10045.4.3.4', '1.2.840.10045.2.1'],
+  },
+};
+
+/** Last bytes of the identifier of a digest, and its length: the salt has the same. */
+const PSS_PARTS = { sha256: [1, 32], sha384: [2, 48], sha512: [3, 64] } as const;
+
+interface HashOrder {
+  /** Base64. */
+  readonly hash: string;
+  readonly digest: Digest;
+  readonly scheme: string;
+}
+
+export function cscDriver(
+  place: CscPlace,
+  connections: number,
+  publicKey: KeyObject,
+  clock: Pick<Clock, 'elapsed'>,
+): KeyDriver {
+  const session = new Session(place, publicKey, { connections, clock });
+  const withCredential = keptVersion((limit) => session.find(publicKey, limit));
+  let most = 1;
+  const batches = new HashBatches<HashOrder>(
+    (orders, limit) => withCredential(limit, (credential) => session.signAll(credential, orders, limit)),
+    { most: () => most, kindOf: ({ scheme, digest }) => `${scheme} ${digest}` },
+  );
+  return {
+    name: session.name,
+    async confirm(wanted, limit) {
+      await session.find(wanted, limit);
+    },
+    async sign({ hash, algorithm: { scheme, digest } }, limit) {
+      most = await withCredential(limit, async ({ multisign }) => multisign);
+      return batches.sign({ hash: hash.toString('base64'), digest, scheme }, limit);
+    },
+    close: () => session.close(),
+  };
+}
+
+/** Requests to one service for one credential. */
+class Session {
+  readonly name: string;
+  readonly #client: JsonClient;
+  readonly #base: string;
+  readonly #isFirst: boolean;
+  readonly #tokens: AccessTokens;
+  readonly #pin = process.env['CSC_PIN'] ?? '';
+  /** Refusal of the PIN: services lock a credential after some of them, so it is never sent again. */
+  #pinRefusal: CryptoError | undefined;
+
+  constructor(
+    private readonly place: CscPlace,
+    private readonly publicKey: KeyObject,
+    { connections, clock }: { readonly connections: number; readonly clock: Pick<Clock, 'elapsed'> },
+  ) {
+    this.#client = new JsonClient(connections);
+    this.#base = place.address.replace(/\/$/, '');
+    this.#isFirst = this.#base.endsWith('/v1');
+    this.name = `The credential ${place.key} of ${this.#base}`;
+    const info = (limit: RequestLimit) => this.#post('info', {}, {}, limit);
+    this.#tokens = new AccessTokens(this.#client, cscTokenSource(this.#base, process.env, info), clock);
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /** @throws {CryptoError} `key.not-found` with the credentials that there are, and as `readCredential` */
+  async find(wanted: KeyObject, limit: RequestLimit): Promise<Credential> {
+    const order = { credentialID: this.place.key, certificates: 'chain', certInfo: true, authInfo: true };
+    const answer = await this.#send('credentials/info', order, limit);
+    if (answer.status === 200) return readCredential(this.name, answer.body, wanted);
+    if (answer.status !== 400 && answer.status !== 404) throw this.#refused(answer);
+    const { body } = await this.#send('credentials/list', {}, limit);
+    const known = Array.isArray(body['credentialIDs']) ? body['credentialIDs'].map(String) : [];
+    if (known.includes(this.place.key)) throw this.#refused(answer);
+    throw new CryptoError(
+      'key.not-found',
+      `${this.name} does not exist. Set KeyService:Key to one of: ${known.join(', ').slice(0, 300)}.`,
+    );
+  }
+
+  /** @param orders of one algorithm @returns values in their order @throws {CryptoError} `key.*` */
+  async signAll(
+    credential: Credential,
+    orders: readonly HashOrder[],
+    limit: RequestLimit,
+  ): Promise<readonly Buffer[]> {
+    const [{ scheme, digest }] = orders as readonly [HashOrder];
+    const algorithm = algorithmOf(this.name, credential, { scheme, digest });
+    const hashes = orders.map(({ hash }) => hash);
+    const hashed = this.#isFirst
+      ? { hash: hashes, hashAlgo: DIGESTS[digest] }
+      : { hashes, hashAlgorithmOID: DIGESTS[digest] };
+    const SAD = await this.#authorize(credential, { ...hashed, numSignatures: hashes.length }, limit);
+    const order = { credentialID: this.place.key, SAD, ...hashed, ...algorithm };
+    const answer = await this.#send('signatures/signHash', order, limit);
+    const { signatures } = answer.body;
+    if (answer.status !== 200) throw await this.#cause(answer, limit);
+    if (!Array.isArray(signatures) || signatures.length !== hashes.length)
+      throw unavailable(
+        this.name,
+        `its answer holds ${Array.isArray(signatures) ? signatures.length : 'no'} signatures for ${hashes.length} hashes`,
+        'Tell the provider.',
+      );
+    return signatures.map((value) => Buffer.from(String(value), 'base64'));
+  }
+
+  async #authorize({ passwords }: Credential, hashed: object, limit: RequestLimit): Promise<string> {
+    if (this.#pinRefusal !== undefined) throw this.#pinRefusal;
+    if (passwords.length > 0 && this.#pin === '')
+      throw new CryptoError('key.password', `${this.name} takes a PIN. Set CSC_PIN.`);
+    const secrets = this.#isFirst
+      ? { ...(passwords.length > 0 && { PIN: this.#pin }) }
+      : { ...(passwords.length > 0 && { authData: passwords.map((id) => ({ id, value: this.#pin })) }) };
+    const order = { credentialID: this.place.key, ...hashed, ...secrets };
+    const answer = await this.#send('credentials/authorize', order, limit);
+    const { SAD } = answer.body;
+    if (answer.status === 200 && typeof SAD === 'string' && SAD !== '') return SAD;
+    if (answer.status === 200)
+      throw unavailable(this.name, 'its answer holds no SAD', 'Use a credential that needs no person.');
+    const cause = await this.#cause(answer, limit);
+    if (passwords.length === 0) throw cause;
+    this.#pinRefusal = new CryptoError(
+      'key.password',
+      `${this.name} refuses to be authorized (${reasonOf(answer)}). The PIN is not sent again, since services lock credentials after some attempts. Correct CSC_PIN, and restart the service.`,
+    );
+    throw this.#pinRefusal;
+  }
+
+  #send(path: string, body: object, limit: RequestLimit): Promise<JsonAnswer> {
+    return this.#tokens.authorize(limit, (token) =>
+      this.#post(path, { authorization: `Bearer ${token}` }, body, limit),
+    );
+  }
+
+  #post(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: object,
+    limit: RequestLimit,
+  ): Promise<JsonAnswer> {
+    // A request that may count twice is not sent again on a new connection.
+    return this.#client.send({ method: 'POST', url: `${this.#base}/${path}`, headers, body }, limit, false);
+  }
+
+  /** A credential that is disabled or gone says so itself. @throws as `find` */
+  async #cause(answer: JsonAnswer, limit: RequestLimit): Promise<CryptoError> {
+    await this.find(this.publicKey, limit);
+    return this.#refused(answer);
+  }
+
+  #refused(answer: JsonAnswer): CryptoError {
+    return unavailable(this.name, reasonOf(answer), 'Check the credential at the provider.');
+  }
+}
+
+function reasonOf({ status, body: { error, error_description: text } }: JsonAnswer): string {
+  const said = [error, text].filter((one) => typeof one === 'string').join(': ');
+  return `HTTP status ${status}${said === '' ? '' : `, ${said.slice(0, 300)}`}`;
+}
+
+/** @throws {CryptoError} `key.unsupported`: the credential lists no such algorithm */
+function algorithmOf(
+  name: string,
+  { algorithms }: Credential,
+  { scheme, digest }: Pick<HashOrder, 'scheme' | 'digest'>,
+): object {
+  const signAlgo = ALGORITHMS[scheme]?.[digest].find((one) => algorithms.includes(one));
+  if (signAlgo === undefined)
+    throw new CryptoError(
+      'key.unsupported',
+      `${name} makes no signatures of ${scheme} with ${digest}, only ${algorithms.join(', ').slice(0, 300)}. Check DigestAlgorithm and RsaPadding.`,
+    );
+  return scheme === 'rsa-pss' ? { signAlgo, signAlgoParams: pssParameters(digest) } : { signAlgo };
+}
+
+/** RSASSA-PSS-params in DER, Base64 (RFC 8017 A.2.3): digest, MGF1 with it, and a salt of its length. */
+function pssParameters(digest: Digest): string {
+  const [last, salt] = PSS_PARTS[digest];
+  const byte = (value: number) => value.toString(16).padStart(2, '0');
+  const hash = `300d06096086480165030402${byte(last)}0500`;
+  const parameters = `3034a00f${hash}a11c301a06092a864886f70d010108${hash}a2030201${byte(salt)}`;
+  return Buffer.from(parameters, 'hex').toString('base64');
+}

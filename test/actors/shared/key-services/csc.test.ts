@@ -1,0 +1,302 @@
+/** Remote signing by the API of the Cloud Signature Consortium: authorization, batches, and answers that can be wrong. */
+import { MemoryOutput, signFileAtLevel, validateFile } from '@sealwright/signatures';
+import test, { type ExecutionContext } from 'ava';
+import type { ServiceSigner } from '../../../../actors/shared/key-services/key-service.ts';
+import { checkServiceSigner } from '../../../../actors/shared/key-services/service-signer.ts';
+import type { ProfileName } from '../../../../machines/ids.ts';
+import { type KeyKind, pki } from '../../../pki/pki.ts';
+import { batchFixture } from '../../batch/batch-harness.ts';
+import { CLIENT, PIN } from './csc-protocol.ts';
+import { type CscState, cscState } from './csc-state.ts';
+import { opened } from './described.ts';
+import { startKeyServer } from './key-server.ts';
+import type { KeyServer } from './served-signatures.ts';
+
+const AT = Date.now();
+const VERSIONS = ['v1', 'v2'] as const;
+const TRUST = {
+  anchors: [pki().root.certificate],
+  intermediates: [pki().issuing.certificate],
+  revocation: 'none',
+} as const;
+
+const ALGORITHMS: { readonly [kind: string]: readonly string[] } = {
+  'rsa-2048': ['1.2.840.113549.1.1.1', '1.2.840.113549.1.1.10'],
+  'p-256': ['1.2.840.10045.4.3.2'],
+};
+
+interface Provider {
+  readonly server: KeyServer;
+  readonly own: CscState;
+  readonly signer: ServiceSigner;
+}
+
+async function provider(
+  t: ExecutionContext,
+  version: (typeof VERSIONS)[number] = 'v2',
+  kind: KeyKind = 'p-256',
+): Promise<Provider> {
+  const server = await startKeyServer(t);
+  const { key, ...identity } = pki().signer(kind);
+  server.keys.set(`${kind}-credential`, [key.keyObject]);
+  const own = cscState([identity.certificate, ...identity.chain], ALGORITHMS[kind] ?? []);
+  server.csc = own;
+  process.env['CSC_CLIENT_ID'] = CLIENT.id;
+  process.env['CSC_CLIENT_SECRET'] = CLIENT.secret;
+  process.env['CSC_PIN'] = PIN;
+  const signer: ServiceSigner = {
+    ...identity,
+    where: 'service',
+    place: { service: 'Csc', address: `${server.url}/csc/${version}`, key: `${kind}-credential` },
+    limits: { maxInFlight: 32, timeoutMs: 60_000 },
+    isTried: true,
+  };
+  return { server, own, signer };
+}
+
+type Signer = ReturnType<typeof opened>['signer'];
+
+async function failureOf(signer: Signer, parameters: object = {}): Promise<string | undefined> {
+  const output = new MemoryOutput();
+  const input = Buffer.from('any file');
+  try {
+    await signFileAtLevel({ format: 'Cades', input, output, signer, at: AT, ...parameters });
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    return output.bytes.length === 0 ? `${code} ${message}` : 'something was written';
+  }
+  const { indication } = await validateFile({
+    format: 'Cades',
+    path: output.bytes,
+    trust: TRUST,
+    at: AT + 60_000,
+  });
+  return indication === 'TOTAL-PASSED' ? undefined : indication;
+}
+
+for (const version of VERSIONS)
+  for (const [kind, parameters] of [
+    ['p-256', {}],
+    ['rsa-2048', {}],
+    ['rsa-2048', { padding: 'pss', digest: 'sha512' }],
+  ] as const)
+    test.serial(
+      `${version} signs with ${kind} ${JSON.stringify(parameters)}, once for each authorization`,
+      async (t) => {
+        const { own, signer } = await provider(t, version, kind);
+        const { signer: remote } = opened(t, signer);
+        t.is(await failureOf(remote, parameters), undefined);
+        t.is(await failureOf(remote, parameters), undefined);
+        t.is(own.authorizations, 2);
+        t.is(own.activations.size, 0, 'all are used');
+      },
+    );
+
+test.serial(
+  'signatures at the same time share authorizations, as many as the credential allows',
+  async (t) => {
+    const { own, signer, server } = await provider(t);
+    own.multisign = 5;
+    const { signer: remote } = opened(t, signer);
+    t.is(await failureOf(remote), undefined);
+    const all = await Promise.all(Array.from({ length: 23 }, () => failureOf(remote)));
+    t.deepEqual(all, Array(23).fill(undefined));
+    t.is(
+      own.batches.reduce((sum, count) => sum + count, 0),
+      24,
+    );
+    t.true(own.batches.every((count) => count <= 5));
+    t.true(own.batches.some((count) => count > 1));
+    t.is(own.authorizations, own.batches.length);
+    t.is(server.tokensGiven, 1);
+  },
+);
+
+for (const version of VERSIONS)
+  test.serial(`a PIN of ${version} authorizes; a wrong one is sent once`, async (t) => {
+    const { own, signer, server } = await provider(t, version);
+    own.mode = 'explicit';
+    own.factors = ['Password'];
+    t.is(await failureOf(opened(t, signer).signer), undefined);
+    process.env['CSC_PIN'] = '000000';
+    const { signer: remote } = opened(t, signer);
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      t.regex(
+        String(await failureOf(remote)),
+        /^key\.password .*invalid_pin.*not sent again.*Correct CSC_PIN/,
+      );
+    t.is(own.pinFailures, 1);
+    t.is(server.signed, 1);
+    process.env['CSC_PIN'] = '';
+    t.regex(String(await failureOf(opened(t, signer).signer)), /^key\.password .*Set CSC_PIN/);
+    t.is(own.pinFailures, 1);
+  });
+
+/** Change of the provider, and the failure with its remedy. */
+const REFUSED: readonly (readonly [string, (provider: Provider) => void, RegExp])[] = [
+  [
+    'a key that is disabled',
+    ({ own }) => {
+      own.keyStatus = 'disabled';
+    },
+    /^key\.unavailable .*its key is disabled\. Have the provider/,
+  ],
+  [
+    'a certificate that is revoked',
+    ({ own }) => {
+      own.certStatus = 'revoked';
+    },
+    /^key\.unavailable .*certificate is revoked\. Renew/,
+  ],
+  ['a credential that is gone', ({ server }) => void server.keys.clear(), /^key\.not-found .*one of: /],
+  [
+    'a credential of another name',
+    ({ server }) => {
+      server.keys.set('seal-7', server.keys.get('p-256-credential') ?? []);
+      server.keys.delete('p-256-credential');
+    },
+    /^key\.not-found .*one of: seal-7\./,
+  ],
+  [
+    'a certificate of another key',
+    ({ own }) => {
+      own.certificates = [pki().untrustedSigner().certificate];
+    },
+    /^key\.mismatch /,
+  ],
+  [
+    'an authorization by a person',
+    ({ own }) => {
+      own.mode = 'oauth2code';
+    },
+    /^key\.unsupported .*by a person \(oauth2code\)/,
+  ],
+  [
+    'a code by telephone',
+    ({ own }) => {
+      own.mode = 'explicit';
+      own.factors = ['Password', 'ChallengeResponse'];
+    },
+    /^key\.unsupported .*by a person/,
+  ],
+  [
+    'another algorithm',
+    ({ own }) => {
+      own.algorithms = ['1.2.840.10045.4.3.3'];
+    },
+    /^key\.unsupported .*Check DigestAlgorithm/,
+  ],
+  [
+    'a service without hashes',
+    ({ own }) => {
+      own.methods = ['signatures/signDoc'];
+    },
+    /^key\.unsupported .*signs no hashes/,
+  ],
+  [
+    'a service for persons',
+    ({ own }) => {
+      own.authTypes = ['oauth2code'];
+    },
+    /^key\.unsupported .*only persons/,
+  ],
+  [
+    'a client that is unknown',
+    () => {
+      process.env['CSC_CLIENT_SECRET'] = 'old';
+    },
+    /^key\.unavailable .*invalid_client.*Check CSC_CLIENT_ID/,
+  ],
+  [
+    'no client',
+    () => {
+      process.env['CSC_CLIENT_ID'] = '';
+    },
+    /^key\.unavailable .*Set CSC_CLIENT_ID/,
+  ],
+  [
+    'a signature too few',
+    ({ own }) => void own.answers.push(() => []),
+    /^key\.unavailable .*0 signatures for 1 hashes/,
+  ],
+  [
+    'a signature too many',
+    ({ own }) => void own.answers.push((all) => [...all, ...all]),
+    /^key\.unavailable .*2 signatures for 1 hashes/,
+  ],
+  ['a value that is none', ({ own }) => void own.answers.push(() => ['']), /^key\.mismatch /],
+];
+
+for (const [what, change, expected] of REFUSED)
+  test.serial(`${what} signs nothing and is named`, async (t) => {
+    const made = await provider(t);
+    change(made);
+    t.regex(String(await failureOf(opened(t, made.signer).signer)), expected);
+  });
+
+test.serial('values in another order sign nothing', async (t) => {
+  const { own, signer } = await provider(t);
+  const { signer: remote } = opened(t, signer);
+  t.is(await failureOf(remote), undefined);
+  own.answers.push(...Array(6).fill((all: string[]) => all.reverse()));
+  const all = await Promise.all(
+    Array.from({ length: 6 }, (_, second) => failureOf(remote, { at: AT + 1000 * second })),
+  );
+  t.true(own.batches.some((count) => count > 1));
+  t.true(all.some((failure) => /^key\.mismatch /.test(String(failure))));
+});
+
+test.serial('a credential that is disabled meanwhile says so, and signs once it is enabled', async (t) => {
+  const { own, signer } = await provider(t);
+  own.mode = 'explicit';
+  own.factors = ['Password'];
+  const { signer: remote } = opened(t, signer);
+  t.is(await failureOf(remote), undefined);
+  own.keyStatus = 'disabled';
+  t.regex(String(await failureOf(remote)), /^key\.unavailable .*its key is disabled/);
+  own.keyStatus = 'enabled';
+  t.is(await failureOf(remote), undefined);
+});
+
+test.serial('a failure of the service is repeated with an authorization of its own', async (t) => {
+  const { own, signer, server } = await provider(t);
+  server.faults.push({ status: 503, body: {} });
+  t.is(await failureOf(opened(t, signer).signer), undefined);
+  t.is(own.authorizations, 2);
+});
+
+for (const version of VERSIONS)
+  test.serial(`a client logs in at ${version} by name and password`, async (t) => {
+    const { own, signer } = await provider(t, version);
+    own.authTypes = ['basic'];
+    await t.notThrowsAsync(checkServiceSigner(opened(t, signer), {}, { at: AT, isTried: true }));
+  });
+
+test.serial('files of the batch service are signed at a remote service', async (t) => {
+  const { own, signer } = await provider(t);
+  const { batch, upload, reach } = await batchFixture(t, {
+    watch: false,
+    maxConcurrency: 8,
+    profiles: [
+      {
+        method: 'Local',
+        name: 'csc' as ProfileName,
+        verify: true,
+        verifyIndependently: true,
+        encrypt: false,
+        format: undefined,
+        certificate: 'test',
+        signer,
+        anchors: [pki().root.certificate],
+        validTo: AT + 30 * 86_400_000,
+      },
+    ],
+  });
+  for (let n = 0; n < 6; n += 1) await upload(`${n}.txt`, `content ${n}`, 'csc');
+  await reach('Completed', 6);
+  t.is(batch.count(['Failed']), 0);
+  t.is(
+    own.batches.reduce((sum, count) => sum + count, 0),
+    6,
+  );
+});
