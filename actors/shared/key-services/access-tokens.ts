@@ -2,7 +2,7 @@
 import type { Clock } from '@sealwright/runtime/core';
 import type { CryptoError } from '@sealwright/signatures';
 import type { JsonAnswer, JsonClient, JsonRequest } from './json-requests.ts';
-import { type RequestLimit, unavailable } from './key-service.ts';
+import { type RequestLimit, ServiceBusy, unavailable } from './key-service.ts';
 
 /** Origin of a token, read anew each time: files and identities change. */
 export interface TokenSource {
@@ -53,9 +53,20 @@ export class AccessTokens {
     return this.#asked;
   }
 
+  async #answer(limit: RequestLimit): Promise<JsonAnswer> {
+    try {
+      return await this.client.send(await this.source.request(limit), limit);
+    } catch (error) {
+      if (!(error instanceof ServiceBusy)) throw error;
+      const { name, remedy } = this.source;
+      const reason = `${name} gets no token, ${error.message} (${remedy.replace(/\.$/, '')})`;
+      throw new ServiceBusy(reason, error.retryAfterMs);
+    }
+  }
+
   async #renew(limit: RequestLimit): Promise<string> {
     const begun = this.clock.elapsed();
-    const answer = await this.client.send(await this.source.request(limit), limit);
+    const answer = await this.#answer(limit);
     const { access_token: value, expires_in: seconds } = answer.body;
     if (answer.status !== 200 || typeof value !== 'string' || !TOKEN.test(value))
       throw refused(this.source, answer);

@@ -220,7 +220,7 @@ export class ServiceKey {
   #late(reason: string): CryptoError {
     return new CryptoError(
       'key.unavailable',
-      `${this.#driver.name} did not sign within ${this.#limits.timeoutMs / 1000} s: ${reason}. Check the service and its limits of requests, then retry.`,
+      `${this.#driver.name} did not sign within ${this.#limits.timeoutMs / 1000} s: ${reason}. Check the service, its region or address, and its limits of requests, then retry.`,
     );
   }
 }

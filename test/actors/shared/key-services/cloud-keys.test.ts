@@ -109,6 +109,22 @@ for (const [what, service, environment, expected] of WITHOUT_TOKEN)
     t.is(server.signed, 0);
   });
 
+for (const [service, environment, expected] of [
+  ['GoogleKms', { GOOGLE_APPLICATION_CREDENTIALS: '', GCE_METADATA_HOST: '127.0.0.1:9' }, /set GOOGLE_APP/],
+  ['AzureKeyVault', { AZURE_AUTHORITY_HOST: 'http://127.0.0.1:9' }, /Check AZURE_TENANT_ID/],
+] as const)
+  test.serial(
+    `a place of tokens of ${service} that does not answer is not taken for the service`,
+    async (t) => {
+      const server = await startKeyServer(t);
+      const signer = { ...described(server, service), limits: { maxInFlight: 1, timeoutMs: 150 } };
+      Object.assign(process.env, environment);
+      const failure = String(await failureOf(opened(t, signer).signer));
+      t.regex(failure, /gets no token, it can't be reached \(ECONNREFUSED\)/);
+      t.regex(failure, expected);
+    },
+  );
+
 test.serial('a clock that is wrong is named where a statement with its time is refused', async (t) => {
   const server = await startKeyServer(t);
   const clock = { ...systemClock, now: () => Date.now() - 86_400_000 };
