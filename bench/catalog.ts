@@ -13,6 +13,7 @@ export const CATALOG = {
   scaling: { profile: 'engine', load: () => import('./engine-scaling.ts') },
   large: { profile: 'engine', load: () => import('./large.ts') },
   pipeline: { profile: 'batch', load: () => import('./pipeline.ts') },
+  'key-service': { profile: 'batch', load: () => import('./key-service.ts') },
   costs: { profile: 'runtime', load: () => import('./costs.ts') },
   step: { profile: 'runtime', load: () => import('./step.ts') },
   postgres: { profile: 'runtime', store: 'postgres', load: () => import('./postgres.ts') },

@@ -6,13 +6,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import {
+  type LoadedIdentity,
   type LoadedSigner,
   type LocalSigner,
   loadSigner,
   makeDevelopmentCertificates,
   verifyFile,
 } from '@sealwright/signatures';
-import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
+import { type ServiceSigner, Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';
@@ -68,7 +69,9 @@ interface Parts {
 }
 
 /** A loaded key, or another one in its place. */
-type BenchSigner = Omit<LoadedSigner, 'root'> & { readonly root?: LoadedSigner['root'] | undefined };
+type BenchSigner = (Omit<LoadedSigner, 'root'> | (ServiceSigner & LoadedIdentity)) & {
+  readonly root?: LoadedSigner['root'] | undefined;
+};
 
 export class PipelineService {
   readonly layout: StorageLayout;
@@ -87,11 +90,16 @@ export class PipelineService {
 
   /**
    * @param root absolute, empty
-   * @param options `kind` of the files; `signer`, default one with an RSA-2048 key
+   * @param options `kind` of the files; `signer`, default one with an RSA-2048 key; `served` gives that key, as PEM, to a
+   *   transit engine of Vault with the returned address
    */
   static async open(
     root: string,
-    { kind = INPUTS.Pades, signer: given }: { kind?: InputKind; signer?: LocalSigner } = {},
+    {
+      kind = INPUTS.Pades,
+      signer: given,
+      served,
+    }: { kind?: InputKind; signer?: LocalSigner; served?: (key: string) => string } = {},
   ): Promise<PipelineService> {
     const layout = storageLayout(root);
     const now = systemClock.now();
@@ -106,7 +114,8 @@ export class PipelineService {
     const rootFile = join(root, 'root.pem');
     await writeFile(rootFile, made.caCertificate);
     const loaded = await loadSigner({ source: 'Pem', certificatePath: keyFile, keyPath: keyFile });
-    const signer: BenchSigner = given === undefined ? loaded : { ...loaded, ...given, root: undefined };
+    const own: BenchSigner = given === undefined ? loaded : { ...loaded, ...given, root: undefined };
+    const signer = served === undefined ? own : atService(loaded, served(made.key));
     const threads = new ThreadTimes();
     const faults = new CountingFaults();
     const store = openLmdbStore({ folder: layout.db, faults });
@@ -206,6 +215,20 @@ export class PipelineService {
     await services.stop(10_000);
     await store.close();
   }
+}
+
+/** The signer with its key at a service. */
+function atService({ key: _, ...identity }: LoadedSigner, address: string): BenchSigner {
+  const place = {
+    service: 'Vault',
+    address,
+    key: 'bench',
+    token: 'bench',
+    namespace: undefined,
+    tokenPath: undefined,
+  } as const;
+  const limits = { maxInFlight: IN_FLIGHT, timeoutMs: 30_000 };
+  return { ...identity, where: 'service', place, limits, isTried: false };
 }
 
 function countSteps(store: ActorStore): () => number {
