@@ -1,9 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
+import { startKeyServer } from '../actors/shared/key-services/key-server.ts';
+import type { KeyServer } from '../actors/shared/key-services/served-signatures.ts';
+import { pki } from '../pki/pki.ts';
 import { NODES } from '../postgres/test-store.ts';
 import { casesOf, roundsOf } from '../project/rounds.ts';
-import { Service, temporaryRoot } from './service.ts';
+import { reached } from '../project/waiting.ts';
+import { Service, type ServiceOptions, temporaryRoot } from './service.ts';
 import { brokenPromises } from './signing/evidence.ts';
 import { give, type Load } from './soak/load.ts';
 
@@ -48,14 +55,19 @@ async function runAgain(service: Service): Promise<void> {
   }
 }
 
-/** @param isKilledInARow true: the service was killed so often that it may have set work aside */
+interface NextStart {
+  /** True: the service was killed so often that it may have set work aside. */
+  readonly isKilledInARow?: boolean;
+  readonly settings?: NonNullable<ServiceOptions['settings']>;
+}
+
 async function nothingIsLost(
   t: ExecutionContext,
   root: string,
   load: Load,
-  isKilledInARow = false,
+  { isKilledInARow = false, settings = SETTINGS }: NextStart = {},
 ): Promise<void> {
-  const second = await Service.start(t, { root, settings: SETTINGS });
+  const second = await Service.start(t, { root, settings });
   try {
     await second.idle();
     await second
@@ -85,6 +97,47 @@ for (const point of PASSED) {
   });
 }
 
+/** @returns the settings of a profile whose key is at the server */
+async function keyAtService(keys: KeyServer): Promise<NonNullable<ServiceOptions['settings']>> {
+  const { key, certificate, chain } = pki().signer('p-256');
+  keys.keys.set('seal', [key.keyObject]);
+  const path = join(pki().folder, 'seal-at-service.pem');
+  await writeFile(path, [certificate, ...chain].map(certificatePem).join(''));
+  process.env['VAULT_TOKEN'] = 'good';
+  return {
+    ...SETTINGS,
+    'Signing:Trust:Revocation': 'None',
+    'Signing:Certificate:Source': 'Vault',
+    'Signing:Certificate:Pem:CertificatePath': path,
+    'Signing:Certificate:KeyService:Address': `${keys.url}/v1/transit`,
+    'Signing:Certificate:KeyService:Key': 'seal',
+  };
+}
+
+for (const point of ['pool.sign.signed', undefined])
+  test.serial(
+    `a kill with signatures under way at a key service${point === undefined ? '' : `, at ${point},`} loses nothing and publishes nothing twice`,
+    async (t) => {
+      const keys = await startKeyServer(t);
+      const settings = await keyAtService(keys);
+      const root = await temporaryRoot(t);
+      const load: Load = { accepted: [], dropped: [] };
+      const faults = point === undefined ? {} : { faults: `${point}=kill:4` };
+      const first = await Service.start(t, { root, settings, ...faults });
+      if (point === undefined) keys.before = () => new Promise(() => {});
+      const giving = give(first, load, 'first', FILES);
+      if (point === undefined) {
+        await reached(() => keys.inFlight === SETTINGS['Pipeline:MaxConcurrency']);
+        await first.kill();
+      }
+      await Promise.all([giving, first.ended]);
+      t.is(await first.ended, 'SIGKILL');
+      keys.before = () => Promise.resolve();
+      await nothingIsLost(t, root, load, { settings });
+      t.true(keys.signed > 0);
+    },
+  );
+
 test.serial(
   'kills at random moments under load lose nothing, and a retry of each failed job completes it',
   async (t) => {
@@ -97,7 +150,7 @@ test.serial(
       await service.kill();
       await giving;
     }
-    await nothingIsLost(t, root, load, true);
+    await nothingIsLost(t, root, load, { isKilledInARow: true });
     const last = await Service.start(t, { root, settings: SETTINGS });
     for (const job of await last.jobs('&status=Failed'))
       await last.json(`/api/jobs/${job.id}/retry`, { method: 'POST' });
