@@ -41,7 +41,7 @@ function placeOf(service: Service, { url }: KeyServer, key: string): KeyPlace {
 const ACCOUNT = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 /** Gives the process credentials for the clouds, as an operator does. */
-export function giveCredentials(server: KeyServer): void {
+function giveCredentials(server: KeyServer): void {
   server.account = ACCOUNT;
   const file = join(pki().folder, 'google-account.json');
   const members = {
