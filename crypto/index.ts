@@ -96,6 +96,7 @@ export { letterWarnings } from './pades/signing-warnings.ts';
 export { countPdfPages } from './pdf/document/page.ts';
 export { isShowable } from './pdf/fonts/shaped-text.ts';
 export { jpegOrientation } from './pdf/graphics/jpeg.ts';
+export { firstPageSize } from './pdf/graphics/page-view.ts';
 export { type ComposeRequest, composePdf, type DrawnPage } from './pdf/pages/compose.ts';
 export {
   type DrawnItem,

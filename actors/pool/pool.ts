@@ -72,6 +72,7 @@ const INTERACTIVE_MS: { readonly [Name in PoolTask['task']]?: number } = {
   'portal.store': 30_000,
   'portal.inspect': 30_000,
   'portal.text-tags': 30_000,
+  'portal.first-page-size': 5_000,
   // The first one of a thread loads the library: seconds on a busy machine. The document is shown meanwhile.
   'portal.first-page': 15_000,
   'portal.picture': 30_000,

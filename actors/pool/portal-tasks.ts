@@ -185,6 +185,12 @@ export interface TextTagsTask extends DocumentTask {
   readonly most: number;
 }
 
+/** Reads the size of the first page of a PDF. */
+export interface FirstPageSizeTask extends DocumentTask {
+  readonly task: 'portal.first-page-size';
+  readonly path: string;
+}
+
 /** Draws the first page of a PDF for those who open it. */
 export interface FirstPageTask extends DocumentTask {
   readonly task: 'portal.first-page';
@@ -317,6 +323,7 @@ export type PortalTask =
   | FinishSigningTask
   | InspectTask
   | TextTagsTask
+  | FirstPageSizeTask
   | FirstPageTask
   | PictureTask
   | CheckTask
@@ -387,10 +394,9 @@ export interface PortalResults {
     /** Pieces and letters that the search visited; at most a multiple of the text and its tags. */
     readonly visits: { readonly pieces: number; readonly letters: number };
   };
+  /** As shown, points. */
+  readonly 'portal.first-page-size': { readonly width: number; readonly height: number };
   readonly 'portal.first-page': {
-    /** Size of the page as shown, points. */
-    readonly width: number;
-    readonly height: number;
     /** An SVG in Brotli; absent for a page that is not drawn exactly, or that is large. */
     readonly picture?: Uint8Array;
   };

@@ -1,11 +1,13 @@
 /**
- * Prints when a participant sees the first page on a phone, and what was loaded until then, with and without its picture:
+ * Prints when a participant sees the first page on a phone, and what was loaded until then, without its picture, while it is drawn, and with it:
  * `node dist/test/browser/first-page-run.js [--runs 5] [file.pdf ...]`. Compare runs on a quiet machine.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { firstPageSize } from '@sealwright/signatures';
 import { type Browser, chromium } from 'playwright-core';
 import { drawFirstPage } from '../../actors/pool/drawing/first-page.ts';
 import { clausePdf } from '../crypto/pdf/build.ts';
@@ -76,21 +78,25 @@ for (const [name, file] of files) {
   const path = join(folder, 'document.pdf');
   writeFileSync(path, file);
   const before = performance.now();
-  const { picture, width, height } = await drawFirstPage({ task: 'portal.first-page', documentId: '', path });
-  console.log(
-    `${name}: picture of ${picture?.length ?? 0} bytes in ${Math.round(performance.now() - before)} ms`,
-  );
-  for (const hasPicture of picture === undefined ? [false] : [false, true]) {
-    const firstPage = { width, height, hasPicture };
+  const { picture } = await drawFirstPage({ task: 'portal.first-page', documentId: '', path });
+  const drawingMs = performance.now() - before;
+  console.log(`${name}: picture of ${picture?.length ?? 0} bytes in ${Math.round(drawingMs)} ms`);
+  const size = firstPageSize(path);
+  for (const shown of picture === undefined ? (['none'] as const) : (['none', 'coming', 'ready'] as const)) {
+    const firstPage = { ...size, picture: shown };
     const hook = { teardown: (end: () => unknown) => void ends.push(end) };
-    const site = await startPagesServer(hook, { file, document: { firstPage }, ...(picture && { picture }) });
+    const site = await startPagesServer(hook, {
+      file,
+      document: { firstPage },
+      ...(picture && { picture: () => (shown === 'coming' ? setTimeout(drawingMs, picture) : picture) }),
+    });
     for (const [network, limits] of NETWORKS) {
       const runs: Marks[] = [];
       for (let run = 0; run < Number(values.runs); run += 1)
         runs.push(await look(browser, `${site.url}${site.signPath}`, limits));
       const { seen, enabled, drawn } = middle(runs) ?? {};
       console.log(
-        `  ${hasPicture ? 'picture' : 'none   '} ${network.padEnd(9)} seen ${seen?.join(' ms, ')} bytes; button ${enabled?.[0]} ms; drawn ${drawn?.join(' ms, ')} bytes`,
+        `  ${shown.padEnd(6)} ${network.padEnd(9)} seen ${seen?.join(' ms, ')} bytes; button ${enabled?.[0]} ms; drawn ${drawn?.join(' ms, ')} bytes`,
       );
     }
   }

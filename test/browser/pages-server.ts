@@ -51,8 +51,8 @@ export interface PagesServerOptions {
   readonly replyTo?: string;
   /** @default three pages of PDF */
   readonly file?: Buffer;
-  /** Of the first page, as an SVG in Brotli. @default none */
-  readonly picture?: Uint8Array;
+  /** Of the first page, as an SVG in Brotli, at once or later. @default none */
+  readonly picture?: () => Uint8Array | Promise<Uint8Array>;
   /** Makes every request of the pages fail. @default false */
   readonly isBroken?: boolean;
   /** Result of the check page. */
@@ -122,7 +122,7 @@ export async function startPagesServer(
     pagePicture: async (key, ticket) => {
       if (!STATE_TICKET.test(ticket)) checkAccess({ by: 'ticket', key, ticket });
       if (options.picture === undefined) throw new PortalRefusal('NotFound');
-      return options.picture;
+      return options.picture();
     },
     pageAttachment: async () => {
       throw new PortalRefusal('AttachmentNotFound');

@@ -42,18 +42,16 @@ export async function drawFirstPage({ path }: FirstPageTask): Promise<PortalResu
   });
   try {
     const page = await (await reading.promise).getPage(1);
-    const { width, height } = page.getViewport({ scale: 1 });
-    const size = { width, height };
     try {
-      const viewport = page.getViewport({ scale: WIDTH / width });
+      const viewport = page.getViewport({ scale: WIDTH / page.getViewport({ scale: 1 }).width });
       root.width = Math.ceil(viewport.width);
       root.height = Math.ceil(viewport.height);
       await page.render({ canvas: root, canvasContext: root.getContext(), viewport }).promise;
       const picture = shortPicture(root);
-      return picture === undefined ? size : { ...size, picture };
+      return picture === undefined ? {} : { picture };
     } catch {
       // A page with an error is drawn in the browser alone.
-      return size;
+      return {};
     }
   } catch (error) {
     throw new TaskFailure('document.unreadable', describeFailure(error).message);

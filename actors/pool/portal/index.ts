@@ -16,6 +16,7 @@ import {
   type ComposeRequest,
   composePdf,
   countPdfSignatures,
+  firstPageSize,
   isPicture,
   pictureFault,
   pictureFaultIn,
@@ -26,6 +27,7 @@ import { manifestPages } from '../../shared/rendition/rendition-manifest.ts';
 import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';
 import { footerItems, markItems, type Pictures, tagItems } from '../../shared/rendition/rendition-pages.ts';
 import type {
+  FirstPageSizeTask,
   InspectedFile,
   MergeTask,
   PictureTask,
@@ -208,6 +210,15 @@ function checkPicture({ picture, pdf }: PictureTask): PortalResults['portal.pict
   return { fault: (pdf === null ? pictureFault(picture) : pictureFaultIn(pdf, picture)) ?? null };
 }
 
+/** @throws {TaskFailure} `document.unreadable` for a file without a page that can be read */
+function readFirstPageSize({ path }: FirstPageSizeTask): PortalResults['portal.first-page-size'] {
+  try {
+    return firstPageSize(path);
+  } catch (error) {
+    throw new TaskFailure('document.unreadable', describeFailure(error).message);
+  }
+}
+
 type Result<Name extends PortalTask['task']> = PortalResults[Name] | Promise<PortalResults[Name]>;
 
 const PERFORM: {
@@ -222,6 +233,7 @@ const PERFORM: {
   'portal.finish': finishParticipantSigning,
   'portal.inspect': inspect,
   'portal.text-tags': findTextTags,
+  'portal.first-page-size': readFirstPageSize,
   // Loaded by threads that draw.
   'portal.first-page': async (task) => (await import('../drawing/first-page.ts')).drawFirstPage(task),
   'portal.picture': checkPicture,

@@ -112,8 +112,13 @@ export interface SigningPageView {
     readonly isSignedBeside?: boolean;
     /** Places of tags in the text, which signing paints white; none once it has. @default none */
     readonly covers?: readonly FieldPlace[];
-    /** Size of the first page as shown, points. Absent: it is not known yet. */
-    readonly firstPage?: { readonly width: number; readonly height: number; readonly hasPicture: boolean };
+    /** Size of the first page as shown, points, and whether its picture can be asked for. Absent: it is not known yet. */
+    readonly firstPage?: {
+      readonly width: number;
+      readonly height: number;
+      /** `coming`: it is being drawn, and who asks for it waits. */
+      readonly picture: 'ready' | 'coming' | 'none';
+    };
   };
   readonly action?: Pick<FlowAction, 'type' | 'title' | 'allowElectronicSignature' | 'fields'> & {
     readonly flowActionId: FlowActionId;

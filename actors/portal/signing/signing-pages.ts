@@ -77,6 +77,11 @@ async function mailLink(
     await createMail(actors, id, { organizationId: context.organization.id, content, at: now });
 }
 
+/** The file whose first page is shown, and for whom. */
+function drawn({ id, current, organization }: DocumentContext): Parameters<FirstPages['of']> {
+  return [current, { documentId: id, organization: organization.id }];
+}
+
 /** States in which the page begins with the document. */
 const READING: ReadonlySet<SigningPageView['state']> = new Set(['ready', 'observing']);
 
@@ -109,25 +114,23 @@ export class SigningPages {
     const { document: shown, state, isLinkOver } = view;
     if (shown?.mimeType !== 'application/pdf' || !READING.has(state) || isLinkOver === true) return view;
     const found = await this.needs.directory.byId(shown.id);
-    const first = found && (await this.#firstPage(found.context));
+    const first = found && (await this.needs.firstPages.of(...drawn(found.context)));
     if (first === undefined) return view;
-    const { width, height, picture } = first;
     // A picture of the page has what is covered before the signature.
-    const hasPicture = picture !== undefined && (shown.covers ?? []).length === 0;
-    return { ...view, document: { ...shown, firstPage: { width, height, hasPicture } } };
+    const isCovered = (shown.covers ?? []).length > 0;
+    return {
+      ...view,
+      document: { ...shown, firstPage: { ...first, ...(isCovered && { picture: 'none' }) } },
+    };
   }
 
   /** The first page as an SVG in Brotli. Refusals: those of `pageContent`; `NotFound` without one. */
   async pagePicture(key: string, ticket: string): Promise<Uint8Array> {
     const { context } = await this.#readable(key, ticket);
     const isPdf = documentType(context) === 'application/pdf';
-    const first = isPdf ? await this.#firstPage(context) : undefined;
-    if (first?.picture === undefined) throw new PortalRefusal('NotFound', 'The document has no picture.');
-    return first.picture;
-  }
-
-  #firstPage({ id, current, organization }: DocumentContext): ReturnType<FirstPages['of']> {
-    return this.needs.firstPages.of(current, { documentId: id, organization: organization.id });
+    const picture = isPdf ? await this.needs.firstPages.pictureOf(...drawn(context)) : undefined;
+    if (picture === undefined) throw new PortalRefusal('NotFound', 'The document has no picture.');
+    return picture;
   }
 
   async #viewOf(key: string, text: string, origin: RequestOrigin): Promise<SigningPageView> {

@@ -3,8 +3,10 @@
  * and 14.11.2).
  */
 
-import type { PdfDocument } from '../document/document.ts';
-import type { TreePage } from '../document/page.ts';
+import { openSource } from '../../core/files.ts';
+import { CryptoError, type InputFile } from '../../core/types.ts';
+import { type PdfDocument, withPdf } from '../document/document.ts';
+import { pages, type TreePage } from '../document/page.ts';
 import { asInteger, type ByteSlice, isArray, items, type PdfDict } from '../syntax/values.ts';
 
 /** Left, bottom, right and top. */
@@ -62,6 +64,25 @@ export function viewOf(pdf: PdfDocument, page: TreePage): PageView {
     toContent: (given) => mapped(given, content),
     toShown: (given) => mapped(given, shown),
   };
+}
+
+/**
+ * Size of the first page of the file at `path` as shown, points.
+ * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`
+ */
+export function firstPageSize(path: InputFile): Pick<PageView, 'width' | 'height'> {
+  const source = openSource(path);
+  try {
+    return withPdf(source, (pdf) => {
+      for (const page of pages(pdf)) {
+        const { width, height } = viewOf(pdf, page);
+        return { width, height };
+      }
+      throw new CryptoError('pdf.no-pages', 'The PDF has no page.');
+    });
+  } finally {
+    source.close();
+  }
 }
 
 type Point = readonly [x: number, y: number];

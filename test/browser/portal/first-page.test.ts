@@ -1,6 +1,7 @@
 /** Display of the first page, and when it is there. Source: docs/decisions/0430-picture-of-the-first-page.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { firstPageSize } from '@sealwright/signatures';
 import ava, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { drawFirstPage } from '../../../actors/pool/drawing/first-page.ts';
@@ -36,13 +37,22 @@ function paintedPdf(): Buffer {
   return classicPdf(objects);
 }
 
-async function startWithPicture(t: ExecutionContext, file: Buffer) {
+/** @param coming the service has drawn it; absent: before the visit */
+async function startWithPicture(t: ExecutionContext, file: Buffer, coming?: Promise<void>) {
   const path = join(folderFor(t), 'document.pdf');
   writeFileSync(path, file);
   const task = { task: 'portal.first-page', documentId: '', path } as const;
-  const { picture, width, height } = await drawFirstPage(task);
-  const firstPage = { width, height, hasPicture: picture !== undefined };
-  return startPagesServer(t, { file, document: { firstPage }, ...(picture && { picture }) });
+  const { picture } = await drawFirstPage(task);
+  const firstPage = { ...firstPageSize(file), picture: coming === undefined ? 'ready' : 'coming' } as const;
+  t.truthy(picture);
+  return startPagesServer(t, {
+    file,
+    document: { firstPage },
+    picture: async () => {
+      await coming;
+      return picture ?? new Uint8Array();
+    },
+  });
 }
 
 /** Share of the pixels of two pictures that differ by more than letters with other edges do. */
@@ -87,7 +97,7 @@ test.serial(
     await page.goto(`${site.url}${site.signPath}`);
     await page.locator('#guide-next:enabled').waitFor();
     const sheet = page.locator('.page').first();
-    await page.evaluate(`document.querySelector('.sheet-of').decode()`);
+    await page.evaluate(`document.querySelector('img.sheet-of').decode()`);
     const before = await sheet.boundingBox();
     const seen = await sheet.screenshot();
     const asked = requests.map((one) => one.split('/').at(-1)?.split('?')[0]);
@@ -101,7 +111,7 @@ test.serial(
     await page.keyboard.press('Escape');
     go();
     await page.locator('.page[data-drawn]').waitFor();
-    await page.locator('.sheet-of').waitFor({ state: 'detached' });
+    await page.locator('.page .sheet-of').first().waitFor({ state: 'detached' });
     t.deepEqual(await sheet.boundingBox(), before);
     const share = await difference(page, seen, await sheet.screenshot());
     t.log(`${(100 * share).toFixed(2)} % of the pixels differ`);
@@ -110,9 +120,50 @@ test.serial(
   },
 );
 
+test.serial(
+  'a picture that is still drawn delays nothing, and moves nothing when it comes or is late',
+  async (t) => {
+    let finish = () => {};
+    const coming = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const site = await startWithPicture(t, paintedPdf(), coming);
+    const { page, requests } = await visit(t, site.url, PHONE);
+    let go = () => {};
+    const released = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    await page.route('**/pdf.min.mjs', async (route) => {
+      await released;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/pdf.worker.min.mjs');
+    await page.goto(`${site.url}${site.signPath}`, { waitUntil: 'commit' });
+    const sheet = page.locator('.page').first();
+    const before = await sheet.boundingBox();
+    await asked;
+    finish();
+    await page.evaluate(`document.querySelector('img.sheet-of').decode()`);
+    t.deepEqual(await sheet.boundingBox(), before);
+    go();
+    await page.locator('.page[data-drawn]').waitFor();
+    t.deepEqual(await sheet.boundingBox(), before);
+    t.is(requests.filter((one) => one.includes('/first-page')).length, 1);
+
+    // The drawing of the browser is faster than the service.
+    const late = await startWithPicture(t, paintedPdf(), new Promise(() => {}));
+    const other = await visit(t, late.url, PHONE);
+    const failed = other.page.waitForEvent('requestfailed', (one) => one.url().includes('/first-page'));
+    await other.page.goto(`${late.url}${late.signPath}`, { waitUntil: 'commit' });
+    await other.page.locator('.page[data-drawn]').waitFor();
+    t.is((await failed).failure()?.errorText, 'net::ERR_ABORTED');
+    t.is(await other.page.locator('.sheet-of').count(), 0);
+  },
+);
+
 test.serial('without a picture the page begins with a sheet of the true size', async (t) => {
   const file = clausePdf(2);
-  const firstPage = { width: 595, height: 842, hasPicture: false };
+  const firstPage = { width: 595, height: 842, picture: 'none' } as const;
   const site = await startPagesServer(t, { file, document: { firstPage } });
   const visited = await visit(t, site.url, PHONE);
   const { page, requests } = visited;

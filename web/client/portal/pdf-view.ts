@@ -330,7 +330,11 @@ class PdfView implements ShownPdf {
     discard(view.canvas);
     view.canvas = canvas;
     view.frame.append(canvas);
-    view.frame.querySelector('.sheet-of')?.remove();
+    // A picture that is still to come is not loaded any more.
+    for (const sheet of view.frame.querySelectorAll('.sheet-of')) {
+      sheet.removeAttribute('src');
+      sheet.remove();
+    }
     view.frame.setAttribute('data-drawn', 'true');
     view.frame.dispatchEvent(new Event('drawn', { bubbles: true }));
     this.#tellDrawn();

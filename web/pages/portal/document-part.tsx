@@ -82,10 +82,9 @@ export function DocumentPart({
       <div id="pages" class="pages" tabIndex={0} role="group" aria-label={signing.document}>
         {first !== undefined && (
           <div class="page" aria-hidden="true">
-            {first.picture === undefined ? (
-              <svg class="sheet-of" viewBox={`0 0 ${first.width} ${first.height}`} />
-            ) : (
-              <img class="sheet-of" src={first.picture} width={first.width} height={first.height} alt="" />
+            <svg class="sheet-of" viewBox={`0 0 ${first.width} ${first.height}`} />
+            {first.picture !== undefined && (
+              <img class="sheet-of" src={first.picture} fetchPriority="high" alt="" />
             )}
           </div>
         )}
@@ -202,16 +201,18 @@ export function earlyParts(
 ): Pick<PortalFrame, 'early' | 'preload' | 'picture'> {
   if (mimeType !== 'application/pdf') return {};
   const preload = length <= MAX_PRELOAD_BYTES ? content : undefined;
-  return { early: 'early-pdf.js', preload, picture: first?.picture };
+  // The browser loads its own drawing only after a picture that is there already.
+  return { early: 'early-pdf.js', preload, picture: first?.isReady === true ? first.picture : undefined };
 }
 
 type ShownFile = NonNullable<SigningPageView['document']>;
 
-/** The first page of a PDF: its size in whole points, and the path of its picture. */
+/** The first page of a PDF: its size in points, and the path of its picture, which is drawn already or comes. */
 interface FirstSheet {
   readonly width: number;
   readonly height: number;
   readonly picture: string | undefined;
+  readonly isReady: boolean;
 }
 
 type FirstSheetOptions = Pick<SigningPageOptions, 'page' | 'scale' | 'hideDocument'>;
@@ -232,12 +233,16 @@ export function firstSheet(
   wishes: FirstSheetOptions,
 ): FirstSheet | undefined {
   if (firstPage === undefined || !beginsWithFirstSheet(wishes)) return undefined;
-  const { width, height, hasPicture } = firstPage;
   return {
-    width: Math.round(width),
-    height: Math.round(height),
-    picture: hasPicture ? picture : undefined,
+    width: hundredths(firstPage.width),
+    height: hundredths(firstPage.height),
+    picture: firstPage.picture === 'none' ? undefined : picture,
+    isReady: firstPage.picture === 'ready',
   };
+}
+
+function hundredths(points: number): number {
+  return Math.round(points * 100) / 100;
 }
 
 /** Content that a signer may not see: one line for each kind. */

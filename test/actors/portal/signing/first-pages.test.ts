@@ -10,36 +10,48 @@ import { ORIGIN, portalFixture, signer } from '../documents/flow-harness.ts';
 
 type FirstPageReply = PoolReply<'portal.first-page'>;
 
-const DRAWN: FirstPageReply = { ok: true, ms: 1, result: { width: 595, height: 842 } };
+const SIZE = { width: 595, height: 842 };
+const DRAWN: FirstPageReply = { ok: true, ms: 1, result: { picture: new Uint8Array([1]) } };
 
 function blobOf(name: string) {
   return { sha256: name.padEnd(64, '0'), length: 1_000 };
 }
 
-/** A pool whose answers are given, on a clock that is set. */
+/** A pool whose answers to drawing are given, on a clock that is set. Sizes are known at once. */
 function startFirstPages(threads: number, reply: () => FirstPageReply | Promise<FirstPageReply>) {
   const tasks: PoolTask[] = [];
   const time = { passed: 0 };
-  const run = (task: PoolTask) => {
+  const ends: (() => void)[] = [];
+  const run = async (task: PoolTask) => {
+    if (task.task === 'portal.first-page-size') return { ok: true, ms: 1, result: SIZE };
     tasks.push(task);
-    return Promise.resolve(reply());
+    return reply();
+  };
+  const after = (_: number, end: () => void) => {
+    ends.push(end);
+    return () => {};
   };
   const firstPages = new FirstPages({
-    runtime: { clock: { ...systemClock, elapsed: () => time.passed } },
+    runtime: { clock: { ...systemClock, elapsed: () => time.passed, after } },
     pool: { run: run as SigningPool['run'], threads },
     blobs: { localPath: ({ sha256 }) => Promise.resolve(`/files/${sha256}`) },
   });
-  return { firstPages, tasks, time };
+  /** The picture as the next visit is told, after those of threads are there. */
+  const settled = async (name: string) => {
+    await firstPages.pictureOf(blobOf(name), OF_ACME);
+    return (await firstPages.of(blobOf(name), OF_ACME))?.picture;
+  };
+  return { firstPages, tasks, time, settled, ends };
 }
 
 const OF_ACME = { documentId: 'd1', organization: 'acme' };
 
 for (const code of ['document.unreadable', 'pool.memory-exceeded'])
   test(`a file whose drawing ends with ${code} is not drawn again`, async (t) => {
-    const { firstPages, tasks, time } = startFirstPages(8, () => ({ ok: false, ms: 1, code, message: '' }));
-    t.is(await firstPages.of(blobOf('a'), OF_ACME), undefined);
+    const { tasks, time, settled } = startFirstPages(8, () => ({ ok: false, ms: 1, code, message: '' }));
+    t.is(await settled('a'), 'none');
     time.passed = 24 * 60 * 60_000;
-    t.is(await firstPages.of(blobOf('a'), OF_ACME), undefined);
+    t.is(await settled('a'), 'none');
     t.is(tasks.length, 1);
     t.like(tasks[0], { task: 'portal.first-page', documentId: 'd1' });
   });
@@ -47,23 +59,23 @@ for (const code of ['document.unreadable', 'pool.memory-exceeded'])
 for (const code of ['pool.worker-lost', 'pool.deadline'])
   test(`a file whose drawing ends with ${code} is drawn again after five minutes`, async (t) => {
     const replies: FirstPageReply[] = [{ ok: false, ms: 1, code, message: '' }];
-    const { firstPages, tasks, time } = startFirstPages(8, () => replies.pop() ?? DRAWN);
-    await firstPages.of(blobOf('a'), OF_ACME);
+    const { tasks, time, settled } = startFirstPages(8, () => replies.pop() ?? DRAWN);
+    t.is(await settled('a'), 'none');
     time.passed = 5 * 60_000 - 1;
-    t.is(await firstPages.of(blobOf('a'), OF_ACME), undefined);
+    t.is(await settled('a'), 'none');
     t.is(tasks.length, 1);
     time.passed = 5 * 60_000;
-    t.like(await firstPages.of(blobOf('a'), OF_ACME), { width: 595 });
+    t.is(await settled('a'), 'ready');
   });
 
 test('a file that a full pool did not take is drawn at the next visit', async (t) => {
   const replies: FirstPageReply[] = [{ ok: false, ms: 1, code: 'pool.full', message: '' }];
-  const { firstPages } = startFirstPages(8, () => replies.pop() ?? DRAWN);
-  t.is(await firstPages.of(blobOf('a'), OF_ACME), undefined);
-  t.like(await firstPages.of(blobOf('a'), OF_ACME), { width: 595 });
+  const { firstPages, settled } = startFirstPages(8, () => replies.pop() ?? DRAWN);
+  t.is(await firstPages.pictureOf(blobOf('a'), OF_ACME), undefined);
+  t.is(await settled('a'), 'ready');
 });
 
-test('half of the threads draw at once, and two pages of one organization', async (t) => {
+test('half of the threads draw at once, and two pages of one organization; the size of each page is known', async (t) => {
   const cases = [
     { threads: 1, organizations: ['a', 'b', 'c'], drawn: 1 },
     { threads: 4, organizations: ['a', 'b', 'c'], drawn: 2 },
@@ -72,18 +84,39 @@ test('half of the threads draw at once, and two pages of one organization', asyn
     { threads: 64, organizations: ['a', 'b', 'c', 'd', 'e'], drawn: 4 },
   ];
   for (const { threads, organizations, drawn } of cases) {
-    let finish = (_: FirstPageReply) => {};
-    const answer = new Promise<FirstPageReply>((resolve) => {
-      finish = resolve;
-    });
-    const { firstPages, tasks } = startFirstPages(threads, () => answer);
-    const pages = organizations.map((organization, index) =>
-      firstPages.of(blobOf(`f${index}`), { documentId: `d${index}`, organization }),
+    const { firstPages, tasks } = startFirstPages(threads, () => new Promise(() => {}));
+    const pages = await Promise.all(
+      organizations.map((organization, index) =>
+        firstPages.of(blobOf(`f${index}`), { documentId: `d${index}`, organization }),
+      ),
     );
-    finish(DRAWN);
-    await Promise.all(pages);
     t.is(tasks.length, drawn, `${threads} threads, ${organizations}`);
+    for (const page of pages) t.like(page, SIZE);
+    t.is(pages.filter((page) => page?.picture === 'coming').length, drawn);
   }
+});
+
+test('a page waits for no drawing, and a picture only for a time', async (t) => {
+  let finish = (_: FirstPageReply) => {};
+  const answer = new Promise<FirstPageReply>((resolve) => {
+    finish = resolve;
+  });
+  const { firstPages, ends } = startFirstPages(8, () => answer);
+  t.deepEqual(await firstPages.of(blobOf('a'), OF_ACME), { ...SIZE, picture: 'coming' });
+  const late = firstPages.pictureOf(blobOf('a'), OF_ACME);
+  ends.at(-1)?.();
+  t.is(await late, undefined);
+  const inTime = firstPages.pictureOf(blobOf('a'), OF_ACME);
+  finish(DRAWN);
+  t.deepEqual(await inTime, new Uint8Array([1]));
+  t.deepEqual(await firstPages.of(blobOf('a'), OF_ACME), { ...SIZE, picture: 'ready' });
+});
+
+test('a file above 4 MiB has its size, and nobody draws it', async (t) => {
+  const { firstPages, tasks } = startFirstPages(8, () => DRAWN);
+  const blob = { ...blobOf('a'), length: 4 * 1024 * 1024 + 1 };
+  t.deepEqual(await firstPages.of(blob, OF_ACME), { ...SIZE, picture: 'none' });
+  t.is(tasks.length, 0);
 });
 
 test.serial('the first page is drawn only for a visit that shows it first', async (t) => {

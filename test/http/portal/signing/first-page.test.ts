@@ -17,13 +17,23 @@ test('the page of a link begins with the picture of the first page, which its ti
   const path = `/document/key/${key}/first-page`;
   const look = async (query: string) => (await fetch(`${acme.url}/document/key/${key}/sign?${query}`)).text();
   let html = '';
-  // A busy thread may draw it after the page has stopped waiting; the next visit has it.
+  // A busy thread may read the size after the page has stopped waiting; the next visit has it.
   await reached(async () => {
     html = await look(`ticket=${ticket}`);
     return html.includes('first-page');
   });
-  t.regex(html, /<link rel="preload" as="image"[^>]* href="[^"]*\/first-page\?ticket=/);
-  t.regex(html, /<img class="sheet-of"[^>]* width="595" height="842"/);
+  t.regex(html, /<svg class="sheet-of" viewBox="0 0 595 842"/);
+  t.regex(html, /<img class="sheet-of" src="[^"]*\/first-page\?ticket=/);
+  // Likewise the picture.
+  await reached(async () => {
+    const answer = await fetch(`${acme.url}${path}?ticket=${ticket}`);
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  });
+  t.regex(
+    await look(`ticket=${ticket}`),
+    /<link rel="preload" as="image"[^>]* href="[^"]*\/first-page\?ticket=/,
+  );
   t.notRegex(await look(`ticket=${ticket}&page=2`), /first-page/);
   t.notRegex(await look(`ticket=${ticket}&scale=150`), /first-page/);
   t.notRegex(await look(`ticket=${ticket}&preview=true`), /first-page/);
@@ -52,6 +62,21 @@ test('the page of a link begins with the picture of the first page, which its ti
   });
   t.is(again.status, 304);
   t.is(again.headers.get('cache-control'), 'no-store');
+});
+
+test('a page without a picture begins with its size, also when it is rotated or long', async (t) => {
+  const { acme } = await startProgram(t);
+  const turned = clausePdf(1).toString('latin1').replace('/Type /Page /', '/Type /Page /Rotate 90 /');
+  const content = Buffer.concat([Buffer.from(turned, 'latin1'), Buffer.alloc(5 << 20, '%')]);
+  const id = await acme.create([ANA], {}, { name: 'scan', content, type: 'application/pdf' });
+  const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
+  let html = '';
+  await reached(async () => {
+    html = await (await fetch(`${acme.url}/document/key/${key}/sign?ticket=${ticket}`)).text();
+    return html.includes('sheet-of');
+  });
+  t.regex(html, /<svg class="sheet-of" viewBox="0 0 842 595"/);
+  t.notRegex(html, /first-page/);
 });
 
 test('a file that is no PDF has no picture, and its page asks for none', async (t) => {
