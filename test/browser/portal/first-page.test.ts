@@ -188,6 +188,31 @@ test.serial('without a picture the page begins with a sheet of the true size', a
   t.false(requests.some((one) => one.includes('/first-page')));
 });
 
+test.serial('a wider page further down does not make those before it smaller', async (t) => {
+  let pages = 0;
+  const text = clausePdf(3)
+    .toString('latin1')
+    .replaceAll('/MediaBox [0 0 595 842]', (box) => {
+      pages += 1;
+      return pages === 2 ? '/MediaBox [0 0 842 595]' : box;
+    });
+  const site = await startPagesServer(t, { file: Buffer.from(text, 'latin1') });
+  const { page } = await visit(t, site.url, PHONE);
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  const before = await page.locator('.page').first().boundingBox();
+  // The sizes of the others are known.
+  await page.locator('.page[data-page="3"] .textLayer').waitFor({ state: 'attached' });
+  t.deepEqual(await page.locator('.page').first().boundingBox(), before);
+  const shapes = await page.evaluate<readonly (readonly number[])[]>(
+    `[...document.querySelectorAll('.page')].map(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])`,
+  );
+  const [[across = 0, down = 0] = []] = shapes;
+  t.deepEqual(shapes[2], shapes[0]);
+  t.is(shapes[1]?.[0], across);
+  t.true(Math.abs((shapes[1]?.[1] ?? 0) - (across * across) / down) < 2, JSON.stringify(shapes));
+});
+
 test.serial('a page whose drawing fails is drawn again', async (t) => {
   const site = await startPagesServer(t, { file: clausePdf(1) });
   const visited = await visit(t, site.url, PHONE);

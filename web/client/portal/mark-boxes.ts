@@ -65,9 +65,10 @@ export function showMarkBox(
     watcher.moved(place);
   };
 
+  const scale = () => shown.scale(place.pageNumber);
   drag(
     box,
-    shown,
+    scale,
     (x, y) => {
       place.topLeftX += x;
       place.topLeftY += y;
@@ -77,7 +78,7 @@ export function showMarkBox(
   );
   drag(
     corner,
-    shown,
+    scale,
     (x, y) => {
       place.width += x;
       place.height += y;
@@ -135,10 +136,10 @@ const ARROWS: { readonly [key: string]: readonly [x: number, y: number] } = {
   ArrowDown: [0, 1],
 };
 
-/** Reports the distance of each drag step of a handle, points. */
+/** Reports the distance of each drag step of a handle, points. @param scale CSS pixels per point */
 function drag(
   handle: HTMLElement,
-  shown: ShownPdf,
+  scale: () => number,
   by: (x: number, y: number) => void,
   done: () => void,
 ): void {
@@ -151,8 +152,7 @@ function drag(
   });
   handle.addEventListener('pointermove', (event) => {
     if (at === undefined) return;
-    const scale = shown.scale();
-    by((event.clientX - at[0]) / scale, (event.clientY - at[1]) / scale);
+    by((event.clientX - at[0]) / scale(), (event.clientY - at[1]) / scale());
     at = [event.clientX, event.clientY];
   });
   for (const end of ['pointerup', 'pointercancel']) {

@@ -59,8 +59,8 @@ export interface ShownPdf {
   /** @param number from 1; -1 = the last */
   goTo(number: number): void;
   setZoom(zoom: Zoom): void;
-  /** CSS pixels per point. */
-  scale(): number;
+  /** CSS pixels per point of a page. @param number from 1 */
+  scale(number: number): number;
   /** The element of a page, with the size of the page. @param number from 1 */
   frame(number: number): HTMLElement | undefined;
   /** A small picture of a page. @param width CSS pixels @param place shown on it; left, top, width and height, points */
@@ -217,9 +217,10 @@ class PdfView implements ShownPdf {
     this.goTo(page);
   }
 
-  scale(): number {
-    const widest = Math.max(...this.#pages.slice(0, TEXT_PAGES).map(({ size }) => size.width), 1);
-    if (this.#zoom === 'PageWidth') return Math.max(0.1, this.#container.clientWidth / widest);
+  scale(number: number): number {
+    // Each page for itself: a wide one, of which the size is known later, does not make those smaller that are on the screen.
+    const width = Math.max(this.#pages[number - 1]?.size.width ?? 1, 1);
+    if (this.#zoom === 'PageWidth') return Math.max(0.1, this.#container.clientWidth / width);
     return (Number(this.#zoom) / 100) * PIXELS_PER_POINT;
   }
 
@@ -277,11 +278,12 @@ class PdfView implements ShownPdf {
   /** Sets the size of every page; existing canvases stretch until they are rendered again. */
   #layOut(): void {
     this.#width = this.#container.clientWidth;
-    const scale = this.scale();
-    for (const view of this.#pages) {
-      size(view, scale);
-      if (view.near) void this.#draw(view);
-    }
+    for (const view of this.#pages) this.#layOutPage(view);
+  }
+
+  #layOutPage(view: PageView): void {
+    size(view, this.scale(view.number));
+    if (view.near) void this.#draw(view);
   }
 
   async #open(view: PageView): Promise<PdfPage> {
@@ -290,8 +292,7 @@ class PdfView implements ShownPdf {
     const { width, height } = page.getViewport({ scale: 1 });
     if (width !== view.size.width || height !== view.size.height) {
       view.size = { width, height };
-      // The widest page determines the scale.
-      this.#layOut();
+      this.#layOutPage(view);
     }
     return page;
   }
@@ -300,7 +301,7 @@ class PdfView implements ShownPdf {
     const page = await this.#open(view).catch(() => undefined);
     if (page === undefined) return this.#failed(view);
     if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view)).catch(() => undefined);
-    const scale = this.scale();
+    const scale = this.scale(view.number);
     const drawnAt = scale * this.#pinch;
     if (!view.near || view.drawnAt === drawnAt) return;
     view.stop?.();

@@ -39,9 +39,10 @@ export function FieldsStep({ page, boxes }: Props) {
     if (kind === '' || frame === null || boxes.shown === undefined) return;
     event.preventDefault();
     const { left, top } = frame.getBoundingClientRect();
-    const scale = boxes.shown.view.scale();
+    const number = Number(frame.dataset['page']);
+    const scale = boxes.shown.view.scale(number);
     const at = { x: (event.clientX - left) / scale, y: (event.clientY - top) / scale };
-    boxes.add(kind as PlacedKind, Number(frame.dataset['page']), at);
+    boxes.add(kind as PlacedKind, number, at);
   };
   const state = pdfs.length === 0 ? words.noPdf : boxes.failed ? words.cannotShow : page.said;
   return (

@@ -265,7 +265,7 @@ export class PageBoxes {
     const { shown, page } = this;
     const size = drag && shown?.sizes[drag.item.pageNumber - 1];
     if (drag === undefined || shown === undefined || size === undefined) return;
-    const scale = shown.view.scale();
+    const scale = shown.view.scale(drag.item.pageNumber);
     const x = (event.clientX - drag.x) / scale;
     const y = (event.clientY - drag.y) / scale;
     const { from, item } = drag;
@@ -335,7 +335,8 @@ export class PageBoxes {
 
   /** Per cent of the size on paper. */
   get percent(): number {
-    return Math.round((100 * (this.shown?.view.scale() ?? PIXELS_PER_POINT)) / PIXELS_PER_POINT);
+    const view = this.shown?.view;
+    return Math.round((100 * (view?.scale(view.current()) ?? PIXELS_PER_POINT)) / PIXELS_PER_POINT);
   }
 
   zoom(by: -1 | 0 | 1): void {
