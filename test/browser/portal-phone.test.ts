@@ -1,6 +1,7 @@
 import ava, { type ExecutionContext } from 'ava';
 import type { Page, Route } from 'playwright-core';
 import { clausePdf } from '../crypto/pdf/build.ts';
+import { reached } from '../project/waiting.ts';
 import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, openSigning, visit } from './browser.ts';
@@ -152,6 +153,31 @@ test.serial('a pinch enlarges the page and renders it again at full resolution',
   })`);
   const after = await widths();
   t.is(after.clientWidth, before.clientWidth, 'the layout has changed');
+});
+
+test.serial('all canvases of an enlarged page fit the memory of a phone while it is read', async (t) => {
+  const site = await startPagesServer(t, { file: clausePdf(6) });
+  const { page } = await visit(t, site.url, { ...PHONE, deviceScaleFactor: 3 });
+  await page.goto(`${site.url}${site.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setPageScaleFactor', { pageScaleFactor: 4 });
+  const widest = `Math.max(...[...document.querySelectorAll('.page canvas')].map(({ width }) => width))`;
+  for (const number of [1, 2, 3, 4]) {
+    await page.evaluate(`document.querySelector('.page[data-page="${number}"]').scrollIntoView()`);
+    // The page on the screen is rendered in full.
+    await reached(() =>
+      page.evaluate<boolean>(
+        `document.querySelector('.page[data-page="${number}"] canvas')?.width === ${widest} && ${widest} > 2000`,
+      ),
+    );
+    const bytes = await page.evaluate<number>(
+      `[...document.querySelectorAll('.page canvas')].reduce((sum, { width, height }) => sum + 4 * width * height, 0)`,
+    );
+    t.log(`page ${number}: ${Math.round(bytes / 1e6)} MB`);
+    // Older phones have 224 MB for all canvases, also of what is rendered meanwhile.
+    t.true(bytes < 130_000_000, `${bytes} bytes`);
+  }
 });
 
 /** Sizes of the window: phones, a desktop zoomed to 200 per cent, a desktop. */

@@ -179,18 +179,20 @@ class PdfView implements ShownPdf {
     for (const { frame } of this.#pages) this.#observer.observe(frame);
   }
 
-  /** Renders the pages in view again when fingers have changed their size. */
+  /** Renders pages again when fingers have changed their size, or have moved the enlarged page. */
   #sharpenAfterPinch(): void {
     let cancel = () => {};
-    window.visualViewport?.addEventListener('resize', () => {
+    const settle = () => {
       cancel();
       cancel = delay(PINCH_PAUSE_MS, () => {
         const pinch = Math.max(1, window.visualViewport?.scale ?? 1);
-        if (Math.abs(pinch - this.#pinch) < MIN_PINCH_CHANGE) return;
-        this.#pinch = pinch;
-        // Others keep their canvas: all of them in this size exceed the memory that phones give a page.
-        for (const view of this.#pages) if (isOnScreen(view)) void this.#draw(view);
+        if (Math.abs(pinch - this.#pinch) >= MIN_PINCH_CHANGE) this.#pinch = pinch;
+        for (const view of this.#pages) if (view.near) void this.#draw(view);
       });
+    };
+    for (const type of ['resize', 'scroll']) window.visualViewport?.addEventListener(type, settle);
+    window.addEventListener('scroll', () => {
+      if (this.#pinch > 1) settle();
     });
   }
 
@@ -302,7 +304,9 @@ class PdfView implements ShownPdf {
     if (page === undefined) return this.#failed(view);
     if (!view.hasText) void this.anyDrawn.then(() => this.#readText(view)).catch(() => undefined);
     const scale = this.scale(view.number);
-    const drawnAt = scale * this.#pinch;
+    // The others keep a canvas of their usual size: all of them in this one exceed the memory that phones give a page.
+    const pinch = isOnScreen(view) ? this.#pinch : 1;
+    const drawnAt = scale * pinch;
     if (!view.near || view.drawnAt === drawnAt) return;
     view.stop?.();
     view.drawnAt = drawnAt;
@@ -310,7 +314,7 @@ class PdfView implements ShownPdf {
     view.turn = turn;
     const viewport = page.getViewport({ scale });
     const fine = Math.min(
-      Math.max(1, window.devicePixelRatio) * this.#pinch,
+      Math.max(1, window.devicePixelRatio) * pinch,
       Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)),
     );
     const canvas = createElement('canvas');
@@ -383,9 +387,11 @@ class PdfView implements ShownPdf {
   }
 }
 
+/** Of an enlarged page the part that is seen counts. */
 function isOnScreen({ near, frame }: PageView): boolean {
   const { top, bottom } = frame.getBoundingClientRect();
-  return near && bottom > 0 && top < window.innerHeight;
+  const { offsetTop = 0, height = window.innerHeight } = window.visualViewport ?? {};
+  return near && bottom > offsetTop && top < offsetTop + height;
 }
 
 /** Removes a canvas; some browsers keep the memory of a removed one. */
