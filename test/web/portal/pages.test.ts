@@ -19,6 +19,7 @@ import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { deviceName } from '../../../web/pages/portal/account/device-name.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { bulkPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { FOLDERS_OFFERED, FolderOptions } from '../../../web/pages/portal/sender/folder-options.tsx';
@@ -262,6 +263,26 @@ test('one person whose turn is next is named, several are listed only', (t) => {
     const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
     t.regex(html, new RegExp(`<p class="muted">${said}`));
   }
+});
+
+test('a session names its browser and system, or what is not known as it is', (t) => {
+  const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0';
+  for (const [agent, name] of [
+    [`Mozilla/5.0 (X11; Linux x86_64) ${chrome} Safari/537.36`, 'Chrome, Linux'],
+    [`Mozilla/5.0 (Linux; Android 10; K) ${chrome} Mobile Safari/537.36`, 'Chrome, Android'],
+    [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36 Edg/140.0.0.0`, 'Edge, Windows'],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0',
+      'Firefox, macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
+      'Safari, iPhone',
+    ],
+    ['Tablet/1.0', 'Tablet/1.0'],
+    ['', ''],
+  ] as const)
+    t.is(deviceName(agent), name);
 });
 
 test('invalid options in the address are ignored', (t) => {

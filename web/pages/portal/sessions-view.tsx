@@ -1,10 +1,13 @@
 /** Open sessions of a user: on the page of the account, and on the page of a user for administrators. */
 import type { SessionView } from '../../../actors/portal/api.ts';
 import type { MemberView } from '../../../contracts/portal/users.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import { Button } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
+import { deviceName } from './account/device-name.ts';
 import { AccountForm, Notice, Sure, type Viewed } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
+import { timeText } from './sender/times.ts';
 
 /** @param action path of the form that ends sessions */
 export function SessionTable({
@@ -38,16 +41,18 @@ export function SessionTable({
 
 function sessionRow(of: Viewed, action: string, { id, begun, usedAt }: SessionView) {
   const { sessions: texts } = of.page.texts;
+  const { language } = of.page.words;
+  const agent = begun?.userAgent ?? undefined;
   return {
     key: id,
     cells: [
       <>
-        <bdi>{begun?.userAgent ?? texts.unknown}</bdi>{' '}
+        <bdi title={agent}>{agent === undefined ? texts.unknown : deviceName(agent)}</bdi>{' '}
         {id === of.user.sessionId && <Badge>{texts.current}</Badge>}
       </>,
       <bdi>{begun?.ipAddress ?? texts.unknown}</bdi>,
-      timeOf(begun?.at) ?? texts.unknown,
-      timeOf(usedAt) ?? texts.unknown,
+      timeOf(language, begun?.at) ?? texts.unknown,
+      timeOf(language, usedAt) ?? texts.unknown,
       <AccountForm of={of} action={action}>
         <input type="hidden" name="session" value={id} />
         <Button type="submit">{texts.end}</Button>
@@ -56,10 +61,10 @@ function sessionRow(of: Viewed, action: string, { id, begun, usedAt }: SessionVi
   };
 }
 
-function timeOf(at: number | undefined) {
-  if (at === undefined) return undefined;
-  const text = new Date(at).toISOString();
-  return <time dateTime={text}>{`${text.slice(0, 16).replace('T', ' ')} UTC`}</time>;
+function timeOf(language: Language, at: number | undefined) {
+  return at === undefined ? undefined : (
+    <time dateTime={new Date(at).toISOString()}>{timeText(language, at)}</time>
+  );
 }
 
 export function userSessionsPage(

@@ -6,6 +6,7 @@ import type {
   PasskeyRequest,
   SignedInUser,
 } from '../../../../actors/portal/api.ts';
+import type { Language } from '../../../../contracts/portal/words.ts';
 import { Button, ButtonLink, Field } from '../../../components/controls.tsx';
 import { Badge, Card, Table } from '../../../components/surfaces.tsx';
 import { AccountForm, OWN_FACTOR, OWN_PASSKEYS, SIGN_IN_AGAIN, type Viewed } from '../account-form.tsx';
@@ -303,6 +304,7 @@ const RENEWAL = ['recovery-codes'] as const;
 const ALL_CHANGES = ['recovery-codes', 'removal'] as const;
 
 function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['passkeys'] }) {
+  const { language } = of.page.words;
   const { passkey: texts } = of.page.texts.secondFactor;
   const { actions } = of.page.texts.sessions;
   return (
@@ -313,8 +315,8 @@ function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['pas
         key: id,
         cells: [
           <bdi>{name}</bdi>,
-          <Day at={addedAt} />,
-          usedAt === undefined ? texts.never : <Day at={usedAt} />,
+          <Day at={addedAt} language={language} />,
+          usedAt === undefined ? texts.never : <Day at={usedAt} language={language} />,
           <>
             <details>
               <summary class="button">{texts.rename}</summary>
@@ -350,7 +352,7 @@ function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['pas
   );
 }
 
-function Day({ at }: { at: number }) {
-  const text = new Date(at).toISOString().slice(0, 10);
-  return <time dateTime={text}>{text}</time>;
+function Day({ at, language }: { at: number; language: Language }) {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+  return <time dateTime={new Date(at).toISOString()}>{format.format(at)}</time>;
 }
