@@ -54,8 +54,8 @@ const targets = new Map(
   sources.map((source) => [source, source === 'README.md' ? 'index.html' : source.replace(/\.md$/, '.html')]),
 );
 const apis = [
-  { target: 'api/batch.html', title: 'API of the batch service', document: batchDocument() },
-  { target: 'api/portal.html', title: 'API of the portal', document: portalDocument() },
+  { name: 'batch', title: 'API of the batch service', document: batchDocument() },
+  { name: 'portal', title: 'API of the portal', document: portalDocument() },
 ];
 /** Pages of docs/ that became parts of others; their old addresses lead there. */
 const MOVED = {
@@ -68,15 +68,7 @@ const MOVED = {
 };
 /** Files of the repository that pages lead to. */
 const copied = new Set();
-const pages = [
-  ...sources.map(readPage),
-  ...(await Promise.all(
-    apis.map(async (api) => ({
-      ...api,
-      html: await apiReference(api.document, built, posix.basename(api.target, '.html')),
-    })),
-  )),
-];
+const pages = [...sources.map(readPage), ...(await Promise.all(apis.map(referencePages))).flat()];
 const index = pages.find(({ target }) => target === 'docs/README.html');
 
 rmSync(out, { recursive: true, force: true });
@@ -88,12 +80,24 @@ cpSync(join(ROOT, 'web', 'styles', 'tokens.css'), join(out, 'tokens.css'));
 for (const [from, to] of Object.entries(MOVED)) write(`docs/${from}.html`, movedPage(to));
 await writeSearch();
 write('llms.txt', llms());
-for (const { target, document } of apis) {
-  write(target.replace('.html', '.json'), JSON.stringify(document));
-  const collection = postmanCollection(document, posix.basename(target, '.html'));
-  write(target.replace('.html', '.postman_collection.json'), JSON.stringify(collection, null, 1));
+for (const { name, document } of apis) {
+  write(`api/${name}.json`, JSON.stringify(document));
+  const collection = postmanCollection(document, name);
+  write(`api/${name}.postman_collection.json`, JSON.stringify(collection, null, 1));
 }
 console.log(`${pages.length} pages in ${out}`);
+
+/** The pages of an API; the navigation has the overview. */
+async function referencePages({ name, title, document }) {
+  const overview = `api/${name}.html`;
+  const made = await apiReference(document, built, name);
+  return made.map((page) => ({
+    target: `api/${page.name}.html`,
+    title: page.name === name ? title : page.title,
+    html: page.html,
+    overview,
+  }));
+}
 
 function readPage(source) {
   const target = targets.get(source);
@@ -276,12 +280,13 @@ function navigation(target) {
   );
   groups
     .find(({ name }) => name === 'Reference')
-    ?.links.push(...pages.filter(({ source }) => source === undefined));
-  const holder = groups.find(({ links }) => links.some((page) => page.target === target)) ?? groups[0];
+    ?.links.push(...pages.filter((page) => page.overview === page.target));
+  const current = pages.find((page) => page.target === target)?.overview ?? target;
+  const holder = groups.find(({ links }) => links.some((page) => page.target === current)) ?? groups[0];
   return groups
     .map((group) => {
       const items = [...new Set(group.links)].map((page) => {
-        const here = page.target === target ? ' aria-current="page"' : '';
+        const here = page.target === current ? ` aria-current="${current === target ? 'page' : 'true'}"` : '';
         const href = posix.relative(dirname(target), page.target) || posix.basename(page.target);
         return `<li><a href="${href}"${here}>${quoted(page.title)}</a></li>`;
       });

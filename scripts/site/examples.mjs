@@ -40,5 +40,5 @@ function sampleOf({ name, example: given, schema = {} }) {
 export function example(title, text) {
   if (text === undefined) return '';
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return `<h4>${title}</h4><pre tabindex="0"><code>${escaped}</code></pre>`;
+  return `<h3>${title}</h3><pre tabindex="0"><code>${escaped}</code></pre>`;
 }

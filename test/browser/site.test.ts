@@ -37,6 +37,8 @@ const PAGES = [
   'docs/templates.html',
   'docs/decisions/README.html',
   'bench/lessons.html',
+  'api/portal.html',
+  'api/portal-documents.html',
 ];
 
 test.serial('pages of the site are accessible in light and dark, and fit a phone', async (t) => {

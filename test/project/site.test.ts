@@ -51,7 +51,7 @@ test('the search finds keys, codes, operations and names of the packages', (t) =
   for (const [words, page] of [
     ['Portal:PublicUrl', 'docs/configuration.html'],
     ['auth.invalid-credentials', 'docs/errors.html'],
-    ['cancellation', 'api/portal.html'],
+    ['cancellation', 'api/portal-'],
     ['createRuntime', 'runtime/'],
     ['backup', 'docs/operations.html'],
   ] as const) {
@@ -79,10 +79,10 @@ test('the navigation opens the group of its page alone, and operations have exam
     ['Operations'],
   );
   t.regex(page, /aria-current="page">/);
-  const api = readFileSync(join(site, 'api/portal.html'), 'utf8');
-  const [, operation = ''] = /<h3 id="postDocuments">([\s\S]*?)<h3 /.exec(api) ?? [];
+  const api = readFileSync(join(site, 'api/portal-documents.html'), 'utf8');
+  const [, operation = ''] = /<h2 id="postDocuments">([\s\S]*?)<h2 /.exec(api) ?? [];
   t.regex(operation, /curl -X POST "\$URL\/api\/documents"[\s\S]*--json '\{/);
-  t.regex(operation, /Example of its answer<\/h4><pre tabindex="0"><code>\[\s+\{\s+"uploadId"/);
+  t.regex(operation, /Example of its answer<\/h3><pre tabindex="0"><code>\[\s+\{\s+"uploadId"/);
 });
 
 test('the site lists every decision', (t) => {
