@@ -44,7 +44,7 @@ for (const state of [...jobStatesIn('ended'), ...jobStatesIn('waiting', 'in-flig
 export type RowResult =
   | { readonly state: 'waiting' }
   | { readonly state: 'done'; readonly newJobId?: string }
-  | { readonly state: 'refused'; readonly code: string; readonly text: string };
+  | { readonly state: 'refused'; readonly text: string };
 
 export interface Selection {
   readonly ids: ReadonlySet<string>;
@@ -315,12 +315,7 @@ export function JobPeek({ job, detail }: { job: Job; detail: JobWithHistory | un
 function ResultOf({ result }: { result: RowResult | undefined }) {
   if (result === undefined) return null;
   if (result.state === 'waiting') return <span class="muted small">…</span>;
-  if (result.state === 'refused')
-    return (
-      <Trouble>
-        {result.code}: {result.text}
-      </Trouble>
-    );
+  if (result.state === 'refused') return <Trouble>{result.text}</Trouble>;
   return result.newJobId === undefined ? (
     <span class="muted small">canceled</span>
   ) : (

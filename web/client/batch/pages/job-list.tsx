@@ -135,7 +135,7 @@ async function actOn(action: Action, id: string, reason: string): Promise<RowRes
       return { state: 'done', newJobId: (await post<Retry>(path)).newJobId };
     } catch (error) {
       const { code, message, retryAfter } = problemOf(error);
-      if (code !== 'rate-limited' || !isFirst) return { state: 'refused', code, text: message };
+      if (code !== 'rate-limited' || !isFirst) return { state: 'refused', text: message };
       const seconds = Math.min(LONGEST_PAUSE, Math.max(1, retryAfter));
       running = `There were too many actions in a minute; it goes on in ${seconds} s`;
       live.draw();
