@@ -258,6 +258,11 @@ export class Generations {
     };
   }
 
+  /** Columns that a table for a template may have. */
+  async columns(tenant: Tenant, { request }: Pick<TemplateInUse, 'request'>): Promise<TablePreview['known']> {
+    return columnsFor(await this.#wantedOf(tenant, request));
+  }
+
   #ownerOf(tenant: Tenant) {
     const { createdBy, creationDate: createdAt } = this.#records.origin(tenant);
     const { id, name } = tenant.organization;

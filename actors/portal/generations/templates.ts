@@ -197,6 +197,11 @@ export class Templates extends SavedRequests<NewTemplate, TemplateItem> {
     );
   }
 
+  /** Columns that a table for the template may have. Refusals: `TemplateVersionNotFound`. */
+  async columns(tenant: Tenant, id: string, given: TemplateReplacements): Promise<TablePreview['known']> {
+    return this.needs.generations.columns(tenant, await this.#use(tenant, id, given));
+  }
+
   /** Reads and checks a table; makes nothing. Refusals and parameters as of `Generations.preview`. */
   async preview(
     tenant: Tenant,

@@ -10,13 +10,15 @@ import {
   type IdempotentRequests,
   mayChange,
   type SignedInUser,
+  type TablePreview,
   type Templates,
 } from '../../../actors/portal/api.ts';
 import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
-import { bulkPage, bulkResultPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
+import { bulkPage, bulkResultPage, columnsText } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
+import { csvLine } from '../../core/csv-reply.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
@@ -29,6 +31,9 @@ const MAX_COLUMNS = 200;
 const ROWS_SHOWN = 100;
 const EARLIER_SHOWN = 20;
 
+/** Columns of the document itself, which tables rarely have. */
+const PROPERTIES: ReadonlySet<string> = new Set(['documentname', 'externalid', 'description']);
+
 const idParams = z.object({ id: z.string().max(64) });
 const pageNumber = z.coerce.number().int().min(0).max(1_000).catch(0);
 
@@ -38,6 +43,8 @@ const tableBody = z.object({
   contentType: formText,
   version: formText,
   key: formText,
+  /** The columns by which the rows were checked, as `columnsText` writes them. */
+  checked: z.string().max(1_000_000).default(''),
   ...Object.fromEntries(
     Array.from({ length: MAX_COLUMNS }, (_, at) => [`column-${at}`, z.string().max(4096).optional()]),
   ),
@@ -56,25 +63,31 @@ export function bulkPageRoutes(pages: BulkPages): readonly AnyRoute[] {
 }
 
 async function show(
-  { templates, generations, ids }: BulkPages,
+  pages: BulkPages,
   page: AccountPage,
   user: SignedInUser,
   {
     id,
     body,
+    isChanged = false,
     refused,
   }: {
     readonly id: string;
     readonly body?: TableBody | undefined;
+    /** The rows were not checked by these columns. */
+    readonly isChanged?: boolean;
     /** Reason why the documents were not made: the form is shown again, under another key. */
     readonly refused?: PortalRefusal | undefined;
   },
 ) {
+  const { templates, generations, ids } = pages;
   const { document, ...template } = await templates.get(user.tenant, id, null);
   const shown = { template, mayUse: mayUse(user, document) };
   if (body === undefined) {
     const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
-    return accountReply(200, bulkPage(page, user, { ...shown, earlier }));
+    const given = { documentName: null, properties: {}, version: template.version };
+    const emptyTable = shown.mayUse && emptyTableOf(await templates.columns(user.tenant, id, given));
+    return accountReply(200, bulkPage(page, user, { ...shown, earlier, ...(emptyTable && { emptyTable }) }));
   }
   const { request, chosen } = requestOf(body);
   const file = request.dataFile;
@@ -82,12 +95,42 @@ async function show(
     // The form that is shown is about the newest version.
     const { version } = template;
     const preview = await templates.preview(user.tenant, id, { ...request, version }, chosen);
-    const content = { ...shown, file, preview, key: ids.uuid(), ...(refused && { refusal: refused }) };
+    const content = {
+      ...shown,
+      file,
+      preview,
+      isChanged,
+      key: ids.uuid(),
+      ...(refused && { refusal: refused }),
+    };
     return accountReply(refused === undefined ? 200 : 422, bulkPage(page, user, content));
   } catch (error) {
     if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+    const once = chosen && usedOnce(chosen);
+    // The columns stay on the page, where they can be chosen again.
+    if (refused === undefined && once?.join() !== chosen?.join())
+      return show(pages, page, user, { id, body: { ...body, ...columnsOf(once ?? []) }, refused: error });
     return accountReply(422, bulkPage(page, user, { ...shown, file, refusal: error }));
   }
+}
+
+/** The columns without those that an earlier one fills already. */
+function usedOnce(chosen: readonly string[]): readonly string[] {
+  return chosen.map((column, at) => (chosen.indexOf(column) === at ? column : ''));
+}
+
+function columnsOf(chosen: readonly string[]): Partial<TableBody> {
+  return Object.fromEntries(chosen.map((column, at) => [`column-${at}`, column]));
+}
+
+/** A table without rows: name and address of each person, and each field. */
+function emptyTableOf(known: TablePreview['known']): string {
+  const named = known.flatMap(({ column, role, text }) => {
+    if (role === undefined) return PROPERTIES.has(column) ? [] : [text];
+    return text === 'name' || text === 'email' ? [`${role}.${text}`] : [];
+  });
+  // Spreadsheets read a text without the mark in another coding.
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(`\uFEFF${csvLine([...new Set(named)])}`)}`;
 }
 
 function formRoute(pages: BulkPages): AnyRoute {
@@ -119,14 +162,16 @@ function createRoute(pages: BulkPages): AnyRoute {
     path: `${PATH}/documents`,
     summary: 'Creates a document for each row of a table that has no fault.',
     description:
-      'The rules are those of `POST /api/templates/{id}/generation`; the form has an idempotency key, so that a form that is sent twice creates the documents once.',
+      'The rules are those of `POST /api/templates/{id}/generation`; the form has an idempotency key, so that a form that is sent twice creates the documents once. Columns that were changed after the rows were checked are shown again, with their faults.',
     auth: 'user',
     params: idParams,
     body: tableBody,
     async handle({ page, user, params, body }) {
       const id = params.id.toLowerCase();
       const { request, chosen = [] } = requestOf(body);
-      const { key, ...given } = body;
+      const { key, checked, ...given } = body;
+      const isChanged = checked !== '' && checked !== columnsText(chosen);
+      if (isChanged) return show(pages, page, user, { id, body, isChanged });
       const call = { route: `POST ${PATH}/documents`, key, fingerprint: fingerprintOf([id, given]) };
       try {
         const made = await withIdempotency(idempotency, user.tenant, call, (seed) =>
@@ -179,7 +224,7 @@ function cancelRoute({ generations }: BulkPages): AnyRoute {
 }
 
 /** The request of the form; columns are numbered as in the table. */
-function requestOf({ id, name, contentType, version, key: _key, ...columns }: TableBody) {
+function requestOf({ id, name, contentType, version, key: _key, checked: _checked, ...columns }: TableBody) {
   const values: Readonly<Record<string, unknown>> = columns;
   const chosen = Array.from({ length: MAX_COLUMNS }, (_, at) => values[`column-${at}`]);
   return {

@@ -1,4 +1,5 @@
 /** The editor by mouse, keyboard and finger: fields on the pages, undo, names that signers read; and a table sent row by row. */
+import { readFileSync } from 'node:fs';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import exceljs from 'exceljs';
 import type { Locator, Page } from 'playwright-core';
@@ -351,6 +352,11 @@ test.serial(
     await page.goto(`${program.url}/account/templates/${template.id}`);
     await page.getByRole('link', { name: 'Send to many' }).click();
     await page.getByText('At most 10,000 rows').waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Empty table with the columns of this template (CSV)' }).click();
+    t.is((await download).suggestedFilename(), 'Flats.csv');
+    const columns = '\uFEFF"Tenant.name","Tenant.email","Monthly rent"\r\n';
+    t.is(readFileSync(await (await download).path(), 'utf8'), columns);
 
     // What cannot be read says why, at the input.
     await choose(Buffer.from([0, 1, 2]), 'people.csv');
@@ -380,13 +386,24 @@ test.serial(
     await assertAccessible(t, page, 'preview');
     t.is(await total(), before, 'a preview creates nothing');
     // Another column for the name, and back.
-    await page.getByLabel('notes', { exact: true }).selectOption({ label: 'documentname' });
+    await page.getByLabel('notes', { exact: true }).selectOption({ label: 'Title of the document' });
     await page.getByRole('button', { name: 'Check again' }).click();
     await page.waitForURL(/preview/);
     t.is(
       await page.getByLabel('notes', { exact: true }).locator('option:checked').textContent(),
-      'documentname',
+      'Title of the document',
     );
+
+    // Columns by which no row was checked send nothing.
+    await page.getByLabel('notes', { exact: true }).selectOption({ label: 'Not used' });
+    await page.getByRole('button', { name: 'Send 47 documents' }).click();
+    await page.getByText('The columns have changed since the rows were checked.').waitFor();
+    const notes = page.getByLabel('notes', { exact: true });
+    t.is(await notes.locator('option:checked').textContent(), 'Not used');
+    t.is(await total(), before);
+    await notes.selectOption({ label: 'Title of the document' });
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.waitForURL(/preview/);
 
     await page.getByRole('button', { name: 'Send 47 documents' }).dblclick();
     // Two presses are two navigations, one of which ends the other.

@@ -479,6 +479,13 @@ test.serial(
     t.notRegex(await (await browser.submit(`${path}/preview`, table)).text(), /lang="en"><bdi>/);
     const [, key = ''] = /name="key" value="([^"]+)"/.exec(preview) ?? [];
     await browser.submit(`${path}/documents`, { ...table, key });
+    // Two columns for the same are refused, and can be chosen again.
+    const twice = { ...table, 'column-1': 'tenant.name', checked: '["tenant.name","tenant.email"]', key };
+    const again = await browser.submit(`${path}/documents`, twice);
+    t.is(again.status, 422);
+    const html = await again.text();
+    t.regex(html, /id="refusal"[^>]*>[^<]*Two columns of the table are used for the same\./);
+    t.regex(html, /name="column-1"><option value>Not used<\/option><option value="tenant\.name">/);
     const other = `/account/templates/${await templateOf(acme)}/bulk`;
     t.false((await browser.page(other)).includes('earlier-sends'), 'those of another template');
     const listed = await until(async () => {

@@ -26,10 +26,14 @@ export interface BulkPage {
   readonly template: TemplateItem;
   /** True when the user may create documents of it. */
   readonly mayUse: boolean;
+  /** Address of a table with the columns of the template and no rows. */
+  readonly emptyTable?: string;
   readonly file?: TableFile;
   readonly preview?: TablePreview;
   /** The same for each time the form is sent. */
   readonly key?: string;
+  /** The columns were changed after the rows were checked: nothing was sent. */
+  readonly isChanged?: boolean;
   /** Reason why the table cannot be used. */
   readonly refusal?: PortalRefusal;
   /** Newest first. */
@@ -41,7 +45,7 @@ type Texts = SenderTexts['bulk'];
 export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage): string {
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
-  const { template, mayUse, file, preview, refusal, earlier = [] } = shown;
+  const { template, mayUse, file, preview, isChanged = false, refusal, emptyTable, earlier = [] } = shown;
   const { uploading, notUploaded } = senders.editor.script;
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
@@ -57,11 +61,23 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         />
         <p>{texts.intro}</p>
         <p class="hint">{texts.limits}</p>
+        {emptyTable !== undefined && (
+          <p>
+            <a href={emptyTable} download={`${template.name}.csv`}>
+              {texts.emptyTable}
+            </a>
+          </p>
+        )}
         {refusal !== undefined && (
           <div class="outcome bad" id="refusal" role="alert" tabIndex={-1}>
             {filled(texts.refused, { name: file?.name ?? '', reason: faultIn(page, refusal) })}
             <Original page={page} code={refusal.code} message={refusal.message} />
           </div>
+        )}
+        {isChanged && (
+          <p class="outcome" id="changed" role="alert">
+            {texts.changed}
+          </p>
         )}
         {mayUse ? (
           <>
@@ -138,6 +154,11 @@ interface Fault {
   readonly message: string;
 }
 
+/** One text for the columns of a form, by which two forms are compared. */
+export function columnsText(chosen: readonly string[]): string {
+  return JSON.stringify(chosen.slice(0, chosen.findLastIndex((column) => column !== '') + 1));
+}
+
 /** Says what is wrong in the language of the page, as far as the code tells it. */
 function faultIn({ words }: AccountPage, { code, message }: Fault): string {
   if (words.language === 'en') return message;
@@ -175,14 +196,23 @@ function Preview({
   const fields = { formToken: user.formToken, version: template.version, file };
   const path = `/account/templates/${template.id}/bulk`;
   const good = table.rows.length - faults.length;
-  const nameOf = ({ role, text }: TablePreview['known'][number]) =>
-    role === undefined ? text : `${role}: ${partOf(texts, text)}`;
+  const nameOf = ({ column, role, text }: TablePreview['known'][number]) =>
+    role === undefined
+      ? (textBy(column, properties) ?? text)
+      : `${role}: ${textBy(text, texts.parts) ?? text}`;
+  const { senders } = TEXTS[language];
+  const properties = {
+    documentname: senders.templates.documentName,
+    externalid: texts.reference,
+    description: senders.editor.messageText,
+  };
   // A column has several spellings; each target is offered once.
   const targets = [...new Map(known.map((one) => [nameOf(one), one])).values()];
   const targetOf = (column: string) => {
     const found = known.find((one) => one.column === column);
     return found === undefined ? '' : (targets.find((one) => nameOf(one) === nameOf(found))?.column ?? '');
   };
+  const chosen = given.columns.map((_, at) => targetOf(columns[at] ?? ''));
   return (
     <>
       {hidden !== '' && (
@@ -197,8 +227,11 @@ function Preview({
       )}
       <form method="post" action={addressFrom(page, `${path}/preview`)} id="columns-form">
         <TableFields {...fields} />
+        <input type="hidden" name="key" value={key} />
+        <input type="hidden" name="checked" value={columnsText(chosen)} />
         <Card title={texts.columns} aside={<Button type="submit">{texts.check}</Button>}>
           <Table
+            cards="named"
             caption={texts.columns}
             heads={[
               texts.column,
@@ -214,11 +247,7 @@ function Preview({
                 <select id={`column-${at}`} name={`column-${at}`}>
                   <option value="">{texts.unused}</option>
                   {targets.map((one) => (
-                    <option
-                      key={one.column}
-                      value={one.column}
-                      selected={targetOf(columns[at] ?? '') === one.column}
-                    >
+                    <option key={one.column} value={one.column} selected={chosen[at] === one.column}>
                       {nameOf(one)}
                     </option>
                   ))}
@@ -243,26 +272,19 @@ function Preview({
           {faults.length > FAULTS_SHOWN && <p class="hint">…</p>}
         </Card>
       )}
-      <form method="post" action={addressFrom(page, `${path}/documents`)} id="send-form">
-        <TableFields {...fields} />
-        <input type="hidden" name="key" value={key} />
-        {given.columns.map((name, at) => (
-          <input key={name} type="hidden" name={`column-${at}`} value={columns[at] ?? ''} />
-        ))}
-        <p class="ways">
-          <Button type="submit" rank="main" disabled={good === 0}>
-            {counted(language, texts.send, good)}
-          </Button>
-        </p>
-      </form>
+      <p class="ways">
+        <Button
+          type="submit"
+          form="columns-form"
+          formAction={addressFrom(page, `${path}/documents`)}
+          rank="main"
+          disabled={good === 0}
+        >
+          {counted(language, texts.send, good)}
+        </Button>
+      </p>
     </>
   );
-}
-
-/** @param part as in columns, which may have a hyphen */
-function partOf({ parts }: Texts, part: string): string {
-  const found = Object.entries(parts).find(([name]) => name === part);
-  return found === undefined ? part : found[1];
 }
 
 function rowName({ row }: Texts, number: number): string {
