@@ -22,6 +22,7 @@ test.serial(
       `
     const widget = new SealwrightWidget({ culture: 'en', refusal: true });
     widget.on('documentSigned', (message) => note(message));
+    document.querySelector('#place').style.height = '34rem';
     widget.render(embedUrl, 'place', 2, '50');`,
     );
     const page = await open(t, site, host);
@@ -37,12 +38,15 @@ test.serial(
     );
     await frame.locator('.page[data-page="2"][data-drawn]').waitFor();
     await frame.getByText('Refuse', { exact: true }).waitFor();
+    t.is((await page.locator('#place iframe').boundingBox())?.height, 544, 'what follows is covered');
     await openSigning(frame);
     await frame.getByRole('button', { name: 'Sign the document' }).click();
     await frame.getByText('You signed the document.').waitFor();
     await page.locator('#heard li').first().waitFor();
     t.deepEqual(await heard(page), [{ type: 'documentSigned', id: site.documentId }]);
     t.is(site.done[0]?.given['disableNotifications'], true);
+    await frame.locator('main[data-state] #page-count', { hasText: '/ 3' }).waitFor();
+    t.is(await page.frames()[1]?.evaluate('scrollY'), 0, 'the end of the visit is not on the screen');
     t.deepEqual(await page.context().cookies(), []);
   },
 );

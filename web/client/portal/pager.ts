@@ -41,7 +41,9 @@ export function startPager(shown: ShownPdf, page: number | null): void {
     else tell();
   });
   zoom.addEventListener('change', () => {
+    const current = shown.current();
     shown.setZoom(zoom.value);
+    shown.goTo(current);
     tell();
   });
   previous.disabled = false;

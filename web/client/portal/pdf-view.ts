@@ -213,10 +213,8 @@ class PdfView implements ShownPdf {
   }
 
   setZoom(zoom: Zoom): void {
-    const page = this.current();
     this.#zoom = zoom;
     this.#layOut();
-    this.goTo(page);
   }
 
   scale(number: number): number {

@@ -79,7 +79,8 @@ export function statePage(
             content: addresses.content,
             mimeType: pdf.mimeType,
             words: words.signing.script,
-            page: wishes.page ?? null,
+            // The end of a visit begins with what was done, and not with the document.
+            page: isGood ? null : (wishes.page ?? null),
             marks: [],
             covers: pdf.covers ?? [],
             fields: [],

@@ -62,6 +62,9 @@ const KNOWN = [
   'sent',
 ];
 
+/** Height from which a place has one of its own, and not that of what it holds until the frame comes; CSS pixels. */
+const LEAST_HEIGHT = 320;
+
 /** Names of the frame by language and by a part of the address. */
 const FRAME_TITLES: { readonly [language: string]: readonly (readonly [part: string, title: string])[] } = {
   en: [
@@ -151,7 +154,9 @@ class SealwrightWidget {
     );
     const { frameTitle: given, culture } = this.#options;
     frame.setAttribute('title', given || frameTitle(embedUrl, culture || navigator.language));
-    Object.assign(frame.style, { width: '100%', height: '100%', minHeight: '40rem', border: '0' });
+    // A place with a height of its own is filled: what follows it is not covered.
+    const minHeight = element.clientHeight >= LEAST_HEIGHT ? '0' : '40rem';
+    Object.assign(frame.style, { display: 'block', width: '100%', height: '100%', minHeight, border: '0' });
     frame.setAttribute('src', this.#address(embedUrl, page, scale));
     this.#origin = new URL(embedUrl).origin;
     this.#frame = frame;

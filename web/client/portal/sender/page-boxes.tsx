@@ -342,7 +342,10 @@ export class PageBoxes {
   zoom(by: -1 | 0 | 1): void {
     const { percent } = this;
     const next = by > 0 ? ZOOMS.find((one) => one > percent + 1) : ZOOMS.findLast((one) => one < percent - 1);
-    this.shown?.view.setZoom(by === 0 ? 'PageWidth' : String(next ?? percent));
+    const view = this.shown?.view;
+    const current = view?.current() ?? 1;
+    view?.setZoom(by === 0 ? 'PageWidth' : String(next ?? percent));
+    view?.goTo(current);
     this.page.show();
   }
 }
