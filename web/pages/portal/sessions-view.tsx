@@ -6,7 +6,7 @@ import { Button } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { deviceName } from './account/device-name.ts';
 import { AccountForm, Notice, Sure, type Viewed } from './account-form.tsx';
-import { type AccountNotice, type AccountPage, accountPage } from './account-frame.ts';
+import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
 import { timeText } from './sender/times.ts';
 
 /** @param action path of the form that ends sessions */
@@ -27,7 +27,7 @@ export function SessionTable({
         heads={[texts.device, texts.address, texts.begun, texts.used, texts.actions]}
         rows={sessions.map((session) => sessionRow(of, action, session))}
         empty={texts.none}
-        cards
+        cards="named"
         actions
       />
       {sessions.length > 0 && (
@@ -88,7 +88,10 @@ export function userSessionsPage(
     hasHeading: true,
     main: (
       <>
-        <PageHead title={name === '' ? email : name} />
+        <PageHead
+          title={name === '' ? email : name}
+          from={{ href: addressFrom(page, '/organization/users'), text: page.texts.navigation.users }}
+        />
         <Notice page={page} notice={notice} />
         <SessionTable of={{ page, user }} action={action} sessions={sessions} />
         {hasFactor && id !== user.id && (

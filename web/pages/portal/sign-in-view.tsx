@@ -80,7 +80,7 @@ export function signInPage(
           </p>
         ))}
         {request !== undefined && (
-          <PasskeyForm page={page} options={request} action="/sign-in/passkey">
+          <PasskeyForm page={page} options={request} action="/sign-in/passkey" isMain={false}>
             {page.texts.secondFactor.passkey.signIn}
           </PasskeyForm>
         )}

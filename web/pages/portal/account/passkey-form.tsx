@@ -14,6 +14,7 @@ export function PasskeyForm({
   formToken,
   children,
   before,
+  isMain = true,
 }: {
   page: AccountPage;
   options: PasskeyCreation | PasskeyRequest;
@@ -24,6 +25,8 @@ export function PasskeyForm({
   children: ComponentChildren;
   /** Fields before the button. */
   before?: ComponentChildren;
+  /** It is the primary action of the page. @default true */
+  isMain?: boolean;
 }) {
   const { passkey: texts } = page.texts.secondFactor;
   const words = { cancelled: texts.cancelled, known: texts.known };
@@ -38,7 +41,7 @@ export function PasskeyForm({
       {formToken !== undefined && <input type="hidden" name={FORM_TOKEN} value={formToken} />}
       <input type="hidden" name="credential" value="" />
       {before}
-      <Button type="submit" rank="main" big>
+      <Button type="submit" {...(isMain && { rank: 'main' })} big>
         {children}
       </Button>
       <p class="error" role="alert" />

@@ -86,7 +86,7 @@ export function secondStepPage(
           <input type="hidden" name={FORM_TOKEN} value={formToken} />
           {hidden}
           <CodeField page={page} trouble={trouble} autoFocus={request === undefined} />
-          <Button type="submit" rank="main" big>
+          <Button type="submit" {...(request === undefined && { rank: 'main' })} big>
             {texts.proceed}
           </Button>
         </form>
@@ -170,7 +170,7 @@ export function enrolmentPage(
           <input type="hidden" name={FORM_TOKEN} value={formToken} />
           <input type="hidden" name="sealed" value={enrolment.sealed} />
           <CodeField page={page} isNew trouble={trouble} />
-          <Button type="submit" rank="main" big>
+          <Button type="submit" {...(creation === undefined && { rank: 'main' })} big>
             {texts.proceed}
           </Button>
         </form>
@@ -278,22 +278,24 @@ export function FactorCard({ of, state }: { of: Viewed; state: FactorState | und
         <p class={state && 'muted'}>
           {state === undefined ? texts.offText : filled(texts.left, { count: String(recoveryCodes) })}
         </p>
-        {!hasApp && <ButtonLink href={addressFrom(page, OWN_FACTOR)}>{texts.setUp}</ButtonLink>}
-        <ButtonLink href={addressFrom(page, OWN_PASSKEYS)}>{texts.passkey.add}</ButtonLink>
-        {changes.map((what) => {
-          const text = what === 'removal' ? texts.remove : texts.renew;
-          return (
-            <details key={what}>
-              <summary class="button">{text}</summary>
-              <AccountForm of={of} action={`${OWN_FACTOR}/${what}`} isChecked>
-                <CodeField page={page} id={`code-${what}`} />
-                <Button type="submit" {...(what === 'removal' && { rank: 'bad' as const })}>
-                  {text}
-                </Button>
-              </AccountForm>
-            </details>
-          );
-        })}
+        <div class="ways">
+          {!hasApp && <ButtonLink href={addressFrom(page, OWN_FACTOR)}>{texts.setUp}</ButtonLink>}
+          <ButtonLink href={addressFrom(page, OWN_PASSKEYS)}>{texts.passkey.add}</ButtonLink>
+          {changes.map((what) => {
+            const text = what === 'removal' ? texts.remove : texts.renew;
+            return (
+              <details key={what}>
+                <summary class="button">{text}</summary>
+                <AccountForm of={of} action={`${OWN_FACTOR}/${what}`} isChecked>
+                  <CodeField page={page} id={`code-${what}`} />
+                  <Button type="submit" {...(what === 'removal' && { rank: 'bad' as const })}>
+                    {text}
+                  </Button>
+                </AccountForm>
+              </details>
+            );
+          })}
+        </div>
       </div>
       {passkeys.length > 0 && <PasskeyTable of={of} passkeys={passkeys} />}
     </Card>
@@ -317,7 +319,7 @@ function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['pas
           <bdi>{name}</bdi>,
           <Day at={addedAt} language={language} />,
           usedAt === undefined ? texts.never : <Day at={usedAt} language={language} />,
-          <>
+          <div class="ways">
             <details>
               <summary class="button">{texts.rename}</summary>
               <AccountForm of={of} action={`${OWN_PASSKEYS}/name`} isChecked>
@@ -342,11 +344,11 @@ function PasskeyTable({ of, passkeys }: { of: Viewed; passkeys: FactorState['pas
                 </Button>
               </AccountForm>
             </details>
-          </>,
+          </div>,
         ],
       }))}
       empty=""
-      cards
+      cards="named"
       actions
     />
   );
