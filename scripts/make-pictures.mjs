@@ -23,7 +23,7 @@ import { startPagesServer } from '../dist/test/browser/pages-server.js';
 import { PortalProgram } from '../dist/test/browser/portal-program.js';
 import { classicPdf, clausePdf, documentObjects, stream } from '../dist/test/crypto/pdf/build.js';
 import { mailedLink, register } from '../dist/test/http/portal/accounts/users.js';
-import { startCluster } from '../dist/test/postgres/cluster.js';
+import { startServer } from '../dist/test/postgres/cluster.js';
 import { Service, temporaryRoot } from '../dist/test/service/service.js';
 
 const DEVICES = {
@@ -80,7 +80,7 @@ const DONE = {
     await page.locator('.steps button').nth(2).click();
     await page.locator('.page canvas').first().waitFor();
   },
-  'sender-document': (page) => page.locator('#first-page canvas').waitFor(),
+  'sender-document': (page) => page.locator('.shown-page:not(.skeleton)').first().waitFor(),
   'sender-people': (page) => page.locator('.steps button').nth(1).click(),
   'sender-review': (page) => page.locator('.steps button').nth(3).click(),
   'signer-next': async (page) => page.locator('#guide-next').click(),
@@ -120,7 +120,7 @@ try {
   const signer = await startPagesServer(session, { action });
   const program = await PortalProgram.start(session);
   const service = await operatorService();
-  const several = await nodes();
+  const several = isWanted('operator-nodes') ? await nodes() : undefined;
   const pages = {
     signer: signer.url + signer.signPath,
     'signer-embedded': signer.url + signer.embedPath,
@@ -288,7 +288,7 @@ async function accountPages({ acme, administrator }) {
 
 /** Two nodes on a store of PostgreSQL; undefined where it is missing. */
 async function nodes() {
-  const cluster = await startCluster(session);
+  const cluster = await startServer().catch(() => undefined);
   if (cluster === undefined) return undefined;
   ends.unshift(() => cluster.remove());
   const root = await temporaryRoot(session);
