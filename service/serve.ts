@@ -259,7 +259,7 @@ async function openServices(
   });
   const services = await Services.open(
     {
-      ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned } }),
+      ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned, onVisit: metrics.portalVisited } }),
       shards: settings.runtime.shards,
       onLost: (why) => base.tellLost(why),
       onDraining: () => tellDraining(),

@@ -18,6 +18,8 @@ export interface PortalOptions {
   readonly sealProfile?: string;
   /** Called with the kind of each signature that was put into a document, and the milliseconds that it took. */
   readonly onSigned?: ((kind: string, took: number) => void) | undefined;
+  /** Called with what became of each visit to a link for anybody. */
+  readonly onVisit?: ((outcome: string) => void) | undefined;
   /** The portal's secret from the key folder, at least 32 bytes. */
   readonly secret: Buffer;
   /** `Portal:PublicUrl` without trailing slash; read when a link is created. */

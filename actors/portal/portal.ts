@@ -12,6 +12,7 @@ import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { generateDocumentsHandler } from './generations/generate-documents.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
+import { makeLinkDocumentHandler } from './links/make-link-document.ts';
 import type { PortalOptions } from './portal-options.ts';
 import { portalDefinitions } from './registry.ts';
 import { makeReportHandler } from './reports/reports.ts';
@@ -79,19 +80,20 @@ async function createWiring(options: PortalOptions, runtime: ServiceRuntime, poo
   const common = createCommon(options, runtime, pool);
   const accounts = createAccounts(common);
   const documents = await createDocumentServices(common);
+  const signing = createSigningServices(common, accounts, documents);
   return {
     common,
     accounts,
     documents,
-    signing: createSigningServices(common, accounts, documents),
-    requests: createRequestServices(common, accounts, documents),
+    signing,
+    requests: createRequestServices(common, accounts, documents, signing.codes),
     singletons: new Singletons(runtime),
   };
 }
 
 type PortalWiring = Awaited<ReturnType<typeof createWiring>>;
 
-function handlersOf({ common, documents, signing }: PortalWiring): ServicePlan['handlers'] {
+function handlersOf({ common, documents, signing, requests }: PortalWiring): ServicePlan['handlers'] {
   const { runtime, pool, blobs, uploads, sweeping } = common;
   const { store, faults } = runtime;
   const { columns, creation } = documents;
@@ -103,6 +105,7 @@ function handlersOf({ common, documents, signing }: PortalWiring): ServicePlan['
     operateDocumentsHandler(runtime, columns),
     cancelDraftDocumentsHandler(creation),
     confirmDraftHandler(runtime),
+    makeLinkDocumentHandler(requests.linkVisits),
     makeReportHandler(store, blobs, faults),
     removeFilesHandler(runtime, sweeping),
     forgetParticipantUploadsHandler(runtime, sweeping),

@@ -9,6 +9,7 @@ import { FOLDER } from './folders/folders.ts';
 import { GENERATION } from './generations/generations.ts';
 import { TEMPLATE } from './generations/templates.ts';
 import { IDEMPOTENT_REQUEST } from './idempotent-requests.ts';
+import { LINK_VISITOR, PUBLIC_LINK } from './links/public-links.ts';
 import { MAIL } from './mails/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
 import { REPORT } from './reports/reports.ts';
@@ -37,6 +38,8 @@ const all: readonly Actor[] = [
   DRAFT,
   EDITOR_SESSION,
   TEMPLATE,
+  PUBLIC_LINK,
+  LINK_VISITOR,
   MARKS_SESSION,
   GENERATION,
   DOCUMENT_OPERATION,

@@ -48,6 +48,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
   });
   const fieldUploads = new FieldUploads(uploads);
   return {
+    codes,
     sealing,
     signing: new Signing({
       runtime,

@@ -6,6 +6,7 @@ export const IDEMPOTENCY_KEYS: ReadonlySet<string> = new Set([
   'POST /api/documents',
   'POST /api/documents/generation',
   'POST /api/files',
+  'POST /api/public-links',
   'POST /api/templates',
   'POST /api/templates/from-document',
   'POST /api/templates/{id}/documents',

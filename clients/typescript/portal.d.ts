@@ -88,6 +88,7 @@ export type NewObserver = { readonly "user": NewParticipant };
 export type NewOrganization = { readonly "name": string; readonly "identifier"?: string | null };
 export type NewOrganizationUser = { readonly "name": string; readonly "identifier"?: string | null; readonly "email": string; readonly "phone"?: string | null; readonly "accessProfile"?: { readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null; readonly "auditor"?: boolean | null } | null };
 export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: string | null; readonly "identifier"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null };
+export type NewPublicLink = { readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "participants"?: readonly ({ readonly "role": string; readonly "user": NewParticipant })[] | null; readonly "contact"?: "Email" | "Phone" | null; readonly "proveContact"?: boolean | null; readonly "fields"?: readonly (string)[] | null; readonly "mostDocuments"?: number | null; readonly "mostPerPerson"?: number | null; readonly "endDate"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl"?: string | null };
 export type NewReminders = { readonly "everyDays"?: number | null; readonly "maximum"?: number | null; readonly "daysBeforeExpiry"?: readonly (number)[] | null };
 export type NewSavedFlow = { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly (NewFlowAction)[]; readonly "observers"?: readonly (NewObserver)[] | null };
 export type NewTag = { readonly "label"?: string | null; readonly "value": string };
@@ -117,6 +118,12 @@ export type PasskeyOptionsRequest = { readonly "ticket"?: string | null; readonl
 export type PendingNotification = { readonly "emails": readonly (string)[] };
 export type Period = { readonly "startDateUtc"?: string | null; readonly "endDateUtc"?: string | null };
 export type Principal = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
+export type PublicLink = { readonly "id": string; readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "contact": "Email" | "Phone"; readonly "proveContact": boolean; readonly "fields": readonly (string)[]; readonly "mostDocuments": number; readonly "mostPerPerson": number; readonly "endDate": string; readonly "language": "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl": string | null; readonly "status": "Open" | "Full" | "Expired" | "Ended"; readonly "documentCount": number; readonly "lastRefusal": { readonly "code": string; readonly "message": string; readonly "date": string } | null; readonly "url": string; readonly "creationDate": string; readonly "createdBy": CreatedBy };
+export type PublicLinkCode = { readonly "ticket": string; readonly "name"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "resend"?: boolean | null };
+export type PublicLinkDocument = { readonly "documentId": string; readonly "url": string };
+export type PublicLinkPage = { readonly "name": string; readonly "organizationName": string; readonly "contact": "Email" | "Phone"; readonly "proveContact": boolean; readonly "fields": readonly ({ readonly "name": string; readonly "label": string | null; readonly "type": "Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment"; readonly "required": boolean; readonly "options": readonly (string)[]; readonly "maxLength": number | null; readonly "minimum": number | null; readonly "maximum": number | null })[]; readonly "language": "en" | "pt" | "es" | "de" | "fr" | "it" | null };
+export type PublicLinkTicket = { readonly "ticket": string };
+export type PublicLinkVisit = { readonly "ticket": string; readonly "name"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "visitId": string; readonly "code"?: string | null; readonly "fieldValues"?: { readonly [name: string]: ((string) | (number) | (boolean)) | (null) } | null };
 export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
 export type ReplayedDeliveries = { readonly "count": number };
 export type ReportLocation = { readonly "location": string };
@@ -801,6 +808,62 @@ export interface PortalOperations {
     readonly body: TemplateGeneration;
     readonly answer: DocumentGeneration;
     readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidGenerationFile" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TemplateNotFound" | "TemplateVersionNotFound" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
+  };
+  /** Lists links for anybody, also those that have ended. */
+  readonly "GET /api/public-links": {
+    readonly params: {  };
+    readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "templateId"?: string; readonly "cursor"?: string };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (PublicLink)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Creates a link of a template that anybody can use: each visit makes one document. */
+  readonly "POST /api/public-links": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: NewPublicLink;
+    readonly answer: PublicLink;
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidBranding" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TemplateNotFound" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
+  };
+  /** Returns a link for anybody with its state. */
+  readonly "GET /api/public-links/{id}": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: PublicLink;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PublicLinkNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Ends a link for anybody; documents that were made with it do not change. */
+  readonly "POST /api/public-links/{id}/end": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PublicLinkNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Returns what a link for anybody asks of its visitor. */
+  readonly "POST /api/public-links/view": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: PublicLinkTicket;
+    readonly answer: PublicLinkPage;
+    readonly code: "BadRequest" | "InternalError" | "PayloadTooLarge" | "PublicLinkEnded" | "PublicLinkExpired" | "PublicLinkFull" | "PublicLinkNotFound" | "ServiceBusy" | "UnsupportedMediaType";
+  };
+  /** Sends the visitor of a link a code to the given address or number. */
+  readonly "POST /api/public-links/code": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: PublicLinkCode;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "InternalError" | "PayloadTooLarge" | "PublicLinkEnded" | "PublicLinkExpired" | "PublicLinkFull" | "PublicLinkNotFound" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "UnsupportedMediaType";
+  };
+  /** Makes the document of a visit and returns the address at which the visitor signs. */
+  readonly "POST /api/public-links/documents": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: PublicLinkVisit;
+    readonly answer: PublicLinkDocument;
+    readonly code: "BadRequest" | "InternalError" | "InvalidAuthenticationCode" | "InvalidFieldValue" | "LimitExceeded" | "PayloadTooLarge" | "PublicLinkDocumentOpen" | "PublicLinkEnded" | "PublicLinkExpired" | "PublicLinkFull" | "PublicLinkNotFound" | "PublicLinkPersonFull" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "UnsupportedMediaType";
   };
   /** Lists saved flows. */
   readonly "GET /api/document-flows": {

@@ -287,6 +287,19 @@ export const fieldValues = shown(
   { city: 'Lisbon' },
 );
 
+/** Fields that the sender can fill, each name once. */
+export function senderFields({
+  flowActions,
+}: {
+  readonly flowActions: readonly Pick<NewFlowAction, 'fields'>[];
+}): readonly NewField[] {
+  const fields = flowActions.flatMap((action) => action.fields ?? []);
+  const byName = new Map(fields.map((field) => [field.name.trim(), field]));
+  return [...byName.values()].filter(
+    ({ type, readOnly }) => type !== 'Attachment' && (type !== 'Initials' || readOnly === true),
+  );
+}
+
 /** A person for the actions of a title, in any case. */
 export type NewRole = NonNullable<Value<typeof roles>>[number];
 /** Values by name of field. */

@@ -32,7 +32,7 @@ type PortalDeclaration = Declaration<PortalRefusalCode> &
     | { readonly auth: 'anonymous' | 'editor' }
   ) & {
     /** Rate limit of the caller's address. @default none */
-    readonly rate?: 'upload' | 'validation';
+    readonly rate?: 'upload' | 'validation' | 'visit';
     /** True: a request with an `Idempotency-Key` happens once; the handler gets a seed for its ids. @default false */
     readonly idempotent?: boolean;
     /** True: bodies up to 8 MiB are accepted, and a worker thread parses the larger ones. @default false */

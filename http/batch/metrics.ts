@@ -55,6 +55,7 @@ export interface BatchMetrics {
   /** Metrics of the portal, which has no endpoint of its own. */
   readonly portalRequest: RequestObserver;
   readonly portalSigned: PortalMetrics['signed'];
+  readonly portalVisited: PortalMetrics['visited'];
   /** Text exposition, format 0.0.4. */
   expose(service: Batch, portal?: Pick<OperatorActivity, 'load'>): Promise<string>;
   /** Names of all metrics, for tests. */
@@ -79,6 +80,7 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
       registry,
     ),
     portalSigned: portal.signed,
+    portalVisited: portal.visited,
     async expose(service, activity) {
       if (activity !== undefined) await portal.read(activity);
       await readService(gauges, service, now);

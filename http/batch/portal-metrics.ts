@@ -1,5 +1,5 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { OperatorActivity } from '../../actors/portal/api.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type OperatorActivity, VISIT_OUTCOMES } from '../../actors/portal/api.ts';
 import { DELIVERY_STATUSES, MAIL_STATUSES } from '../../contracts/deliveries.ts';
 import { DOCUMENT_STATUSES } from '../../contracts/portal/words.ts';
 
@@ -9,6 +9,7 @@ const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** Metrics of the portal, which has no endpoint of its own. Read from the store on each request. */
 export interface PortalMetrics {
   signed(kind: string, took: number): void;
+  visited(outcome: string): void;
   read(portal: Pick<OperatorActivity, 'load'>): Promise<void>;
 }
 
@@ -43,6 +44,13 @@ export function createPortalMetrics(registry: Registry, now: () => number): Port
     registers,
   });
   for (const kind of SIGNATURE_KINDS) signing.zero({ kind });
+  const visits = new Counter({
+    name: 'portal_link_visits_total',
+    help: 'Visits to links for anybody that asked for a document, by what became of them.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of VISIT_OUTCOMES) visits.inc({ outcome }, 0);
   const set = (into: Gauge, states: readonly string[], counts: { readonly [state: string]: number }) => {
     for (const status of new Set([...states, ...Object.keys(counts)]))
       into.set({ status }, counts[status] ?? 0);
@@ -50,6 +58,7 @@ export function createPortalMetrics(registry: Registry, now: () => number): Port
   const age = (at: number | null) => (at === null ? 0 : Math.max(0, now() - at) / 1000);
   return {
     signed: (kind, took) => signing.observe({ kind }, took / 1000),
+    visited: (outcome) => visits.inc({ outcome }),
     async read(portal) {
       const load = await portal.load();
       set(documents, DOCUMENT_STATUSES, load.documents);

@@ -36,7 +36,7 @@ export type AuthPolicy =
   | 'provisioning';
 
 /** Rate limit of the caller's address that a request counts against (`RequestContextOptions.limiters`). */
-export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
+export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation' | 'visit';
 
 /**
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read

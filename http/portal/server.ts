@@ -41,6 +41,7 @@ import {
   editorSessionRoutes,
   generationRoutes,
   marksSessionRoutes,
+  publicLinkRoutes,
   savedFlowRoutes,
   templateRoutes,
 } from './routes/saved-requests.ts';
@@ -119,6 +120,9 @@ const VALIDATION_RATE: RateWindow = { permits: 10, windowSeconds: 1 };
 /** Rate limit of uploads of participants, per client; ours. Twenty files may come at once. */
 const UPLOAD_RATE: RateWindow = { permits: 30, windowSeconds: 10 };
 
+/** Rate limit of visitors of links for anybody, per client: a room with people behind one address is served. */
+const VISIT_RATE: RateWindow = { permits: 60, windowSeconds: 3_600 };
+
 /** URL prefix of the reference page's assets; the pages for participants have their own. */
 const REFERENCE_ASSETS = '/scalar/assets';
 
@@ -145,6 +149,7 @@ export function portalRoutes(
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),
+    ...publicLinkRoutes(service.publicLinks, service.linkVisits, idempotency),
     ...savedFlowRoutes(service.savedFlows, idempotency),
     ...marksSessionRoutes(service.marksSessions),
     ...generationRoutes(service.generations, idempotency),
@@ -190,7 +195,7 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
       tokenTenants,
     ),
     challenge: `ApiKey header="X-Api-Key"${tokenTenants === undefined ? '' : ', Bearer'}`,
-    rates: { validation: VALIDATION_RATE, upload: UPLOAD_RATE },
+    rates: { validation: VALIDATION_RATE, upload: UPLOAD_RATE, visit: VISIT_RATE },
   };
   const listener = createServer(api, settings, dependencies);
   return {

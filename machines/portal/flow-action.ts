@@ -62,6 +62,8 @@ type FlowActionMessage = { readonly at: Millis } & (
       readonly type: 'SEND';
       /** True: another code, although the last may still be valid. */
       readonly resend: boolean;
+      /** Least time since the last code, milliseconds; absent = none. */
+      readonly pause?: Millis;
       /** Mail to the participant; the generation is added here. */
       readonly notice: Omit<MailRequest, 'codeGeneration'>;
     }
@@ -81,10 +83,11 @@ export function wrongCodes({ wrong, wrongInAll = wrong }: FlowActionContext): nu
 }
 
 /** Time at which another code may be sent; not after `at` = now. */
-export function nextCodeAt(context: FlowActionContext, at: Millis): Millis {
+export function nextCodeAt(context: FlowActionContext, at: Millis, pause: Millis = 0): Millis {
   const { most, period } = limitOf(context);
   const sent = codesOfPeriod(context, at);
-  return sent.length < most ? at : (sent[0] ?? at) + period;
+  const next = sent.length < most ? at : (sent[0] ?? at) + period;
+  return Math.max(next, (sent.at(-1) ?? -Infinity) + pause);
 }
 
 function codesOfPeriod(context: FlowActionContext, at: Millis): readonly Millis[] {
@@ -127,7 +130,7 @@ export const flowActionMachine = machine.createMachine({
           guard: ({ context, event }) =>
             (event.resend || !isCodeGood(context, event.at)) &&
             wrongCodes(context) < MAX_WRONG_CODES &&
-            nextCodeAt(context, event.at) <= event.at,
+            nextCodeAt(context, event.at, event.pause) <= event.at,
           actions: [
             assign(({ context, event }) => ({
               generation: Math.max(context.generation + 1, event.at),

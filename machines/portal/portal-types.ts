@@ -247,8 +247,21 @@ export interface DocumentTemplate {
   readonly version: number;
 }
 
-/** Names the generation and the template that a document was made of. */
+/** Link for anybody that a document was made with. */
+export interface DocumentLink {
+  readonly id: string;
+  /** Role that the visitor has taken. */
+  readonly role: string;
+  /** Page that opens when the visitor has signed; absent = that of the branding. */
+  readonly returnUrl?: string;
+  /** Address that nobody has proven: it gets no mail unasked before the visitor acts. Absent = it is proven, or there is none. */
+  readonly quietFor?: string;
+}
+
+/** Names the generation, the template and the link that a document was made of. */
 export interface DocumentSource {
+  /** Absent = none. */
+  readonly publicLink?: DocumentLink;
   /** Absent = none. */
   readonly generationId?: string;
   /** Absent = none. */

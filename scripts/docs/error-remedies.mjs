@@ -115,6 +115,14 @@ export const PORTAL_REMEDIES = {
   WebhookUrlNotAllowed:
     'Use a public https address, or set `Portal:WebhookAllowPrivate` for a private network.',
   DeliveryNotFound: 'The id is wrong, or the delivery was removed after 30 days.',
+  PublicLinkNotFound: 'Check the address or the id of the link.',
+  PublicLinkEnded:
+    'Make another link. `lastRefusal` of the link says why a template makes no document any more.',
+  PublicLinkExpired: 'Make another link with a later `endDate`.',
+  PublicLinkFull: 'Make another link with a greater `mostDocuments`.',
+  PublicLinkDocumentOpen:
+    'The visitor signs the open document in the window in which it was made, or the sender sends its link.',
+  PublicLinkPersonFull: 'Make another link with a greater `mostPerPerson`.',
   TemplateNotFound: 'Check the id of the template, or list the templates.',
   TemplateVersionNotFound: 'List the versions of the template. The newest 50 are kept, as far as they fit.',
   DocumentDraftNotFound: 'Check the id of the draft. A sent draft is removed after 30 days.',

@@ -268,6 +268,7 @@ export const SUBJECT_FOLDERS = {
     'folders',
     'generations',
     'jobs',
+    'links',
     'mails',
     'pipeline',
     'renditions',

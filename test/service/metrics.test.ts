@@ -106,6 +106,7 @@ test('documents, mails, webhook deliveries and signatures of the portal are coun
     ['portal_webhook_oldest_pending_seconds', 0],
     ['portal_signing_duration_seconds_count{kind="electronic"}', 1],
     ['portal_signing_duration_seconds_count{kind="certificate"}', 0],
+    ['portal_link_visits_total{outcome="made"}', 0],
   ] as const)
     t.is(seen.get(name), value, name);
   t.is(await service.stop(), 0);

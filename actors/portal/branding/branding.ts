@@ -158,19 +158,23 @@ function checkedSettings(given: BrandingSettings): BrandingSettings {
     const wording = given.mailTexts[kind];
     if (wording !== undefined) mailTexts[kind] = checkedWording(wording, kind);
   }
-  const redirectUrl = redirectUrlOf(given.redirectUrl);
-  if (redirectUrl !== null && !redirectOrigins.includes(redirectUrl.origin))
-    throw refused(
-      'RedirectUrl',
-      `The origin ${redirectUrl.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
-    );
   return {
     primaryColor: primaryColorOf(given.primaryColor),
     headerColor: colorOf(given.headerColor, 'HeaderColor'),
     mailTexts,
-    redirectUrl: redirectUrl?.href ?? null,
+    redirectUrl: checkedRedirect(given.redirectUrl, redirectOrigins),
     redirectOrigins,
   };
+}
+
+/** A page after signing. Refusals: `InvalidBranding`. */
+export function checkedRedirect(given: string | null, origins: readonly string[]): string | null {
+  const url = redirectUrlOf(given);
+  if (url === null || origins.includes(url.origin)) return url?.href ?? null;
+  throw refused(
+    'RedirectUrl',
+    `The origin ${url.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
+  );
 }
 
 type Colors = Pick<BrandingSettings, 'primaryColor' | 'headerColor'>;

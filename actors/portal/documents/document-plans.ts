@@ -229,14 +229,15 @@ function ruleOf(
 function planParticipant(input: NewParticipant, { ids, identifiers }: PlanDependencies): Participant {
   const identifier = planIdentifier(input.identifier, identifiers);
   const email = input.email?.trim() ? planEmail(input.email) : null;
-  if (identifier === null && email === null)
-    throw invalid('A participant needs an e-mail address or an identifier.');
+  const phone = planText(input.phone, 'phone');
+  if (identifier === null && email === null && phoneNumber(phone) === undefined)
+    throw invalid('A participant needs an e-mail address, an identifier or a phone.');
   return {
     id: ids.uuid() as UserId,
     name: planText(input.name, 'name'),
     identifier,
     email,
-    phone: planText(input.phone, 'phone'),
+    phone,
     ...(input.language && { language: input.language }),
   };
 }

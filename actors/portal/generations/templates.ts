@@ -19,7 +19,7 @@ import type {
 } from '../../../contracts/portal/saved-requests/templates.ts';
 import type { DocumentId, UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { FileEntry } from '../../../machines/portal/portal-types.ts';
+import type { DocumentSource, FileEntry } from '../../../machines/portal/portal-types.ts';
 import type {
   RequestContent,
   RequestContext,
@@ -175,11 +175,13 @@ export class Templates extends SavedRequests<NewTemplate, TemplateItem> {
   async createDocuments(
     tenant: Tenant,
     id: string,
-    given: TemplateDocuments,
+    given: TemplateDocuments & Pick<DocumentSource, 'publicLink'>,
     seed?: string,
   ): Promise<readonly DocumentOfRequest[]> {
     const { template, request } = await this.#use(tenant, id, given);
-    return this.needs.creation.create(tenant, withPeople(request, given), seed, { template });
+    const { publicLink } = given;
+    const source = { template, ...(publicLink && { publicLink }) };
+    return this.needs.creation.create(tenant, withPeople(request, given), seed, source);
   }
 
   /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */

@@ -13,9 +13,7 @@ import type {
   EditorSessionView,
   NewEditorSession,
 } from '../../../contracts/portal/saved-requests/editor-sessions.ts';
-import type { Millis, UploadId } from '../../../machines/ids.ts';
-import type { OrganizationContext } from '../../../machines/portal/accounts/organization.ts';
-import { roleIn, type UserRole } from '../../../machines/portal/accounts/portal-user.ts';
+import type { UploadId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import {
   EDITOR_LINK_LIFETIME_MS,
@@ -26,8 +24,7 @@ import {
   MAX_SESSION_UPLOADS,
 } from '../../../machines/portal/editor-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { ORGANIZATION } from '../accounts/organizations.ts';
-import { PORTAL_USER } from '../accounts/users.ts';
+import { ownerOf } from '../accounts/link-owners.ts';
 import { callerName, type FolderRightsReader, type Tenant, type Tenants } from '../api/callers.ts';
 import type { DocumentOfRequest } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
@@ -164,38 +161,9 @@ export class EditorSessionService {
     return this.#ownerOf(session, id);
   }
 
-  /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
   async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
-    const { actors, clock } = this.needs.runtime;
-    const { organizationId, application, isUser = false } = session;
-    const organization = await actors.read(ORGANIZATION, organizationId);
-    if (organization === undefined) return undefined;
-    const role = isUser ? await this.#roleOf(application.id, session) : undefined;
-    const mayEdit = isUser ? role !== undefined : hasLiveKey(organization.context, session, clock.now());
-    if (!mayEdit) return undefined;
-    const rights =
-      role === 'sender' ? await this.needs.folderRights.of(organizationId, application.id) : undefined;
-    const { name, identifier } = organization.context;
-    return {
-      organization: { id: organizationId, name, ...(identifier !== null && { identifier }) },
-      application: { ...application, role: 'Normal' },
-      ...(isUser && { user: application }),
-      ...(rights !== undefined && { rights }),
-      editorSession: id,
-    };
-  }
-
-  /** Undefined for a user who may not edit. */
-  async #roleOf(
-    userId: string,
-    { organizationId, createdAt }: EditorSessionContext,
-  ): Promise<UserRole | undefined> {
-    const user = await this.needs.runtime.actors.read(PORTAL_USER, userId);
-    const role = user && roleIn(user.context, organizationId);
-    if (user === undefined || role === undefined || role === 'auditor') return undefined;
-    // A user who is activated again does not find the sessions of before.
-    const membership = user.context.memberships.find((one) => one.organizationId === organizationId);
-    return createdAt > (membership?.endedAt ?? -Infinity) ? role : undefined;
+    const owner = await ownerOf(this.needs, session);
+    return owner && { ...owner, editorSession: id };
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {
@@ -267,18 +235,6 @@ function draftOf(files: NonNullable<NewEditorSession['files']>): NewDraft {
 function idOf({ editorSession }: Tenant): string {
   if (editorSession === undefined) throw new PortalRefusal('Unauthorized');
   return editorSession;
-}
-
-function hasLiveKey(
-  { applications }: OrganizationContext,
-  { application: { id }, keyId }: EditorSessionContext,
-  now: Millis,
-): boolean {
-  const application = applications.find((one) => one.id === id);
-  // Sessions of earlier versions do not name their key.
-  if (application === undefined || keyId === undefined) return application !== undefined;
-  const key = application.secrets.find((one) => one.id === keyId);
-  return key !== undefined && (key.expiresAt ?? Infinity) > now;
 }
 
 /** After the draft is sent, the token of a session only repeats the call that sends it. */

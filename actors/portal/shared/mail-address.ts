@@ -24,6 +24,11 @@ export function isMailAddress(text: string): boolean {
 /** A domain that `domainToUnicode` only brings to lower case: letters, digits, single hyphens, and no number at its end. */
 const PLAIN_DOMAIN = /^(?:[a-z\d]+[.-])*[a-z][a-z\d]*$/i;
 
+/** The mailbox of an address, for limits: most operators put `name+anything` into the mailbox of `name`. */
+export function mailboxKey(address: string): string {
+  return addressKey(address).replace(/(?<=.)\+[^@]*(?=@)/, '');
+}
+
 /** An address in the form in which equal ones are equal: in lower case, an internationalized domain in its letters. */
 export function addressKey(address: string): string {
   const at = address.lastIndexOf('@');

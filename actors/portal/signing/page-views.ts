@@ -51,9 +51,11 @@ export function pageDocument({
 export async function lookOf(
   actors: Pick<Calls, 'read'>,
   organization: DocumentContext['organization'],
+  returnUrl?: string,
 ): Promise<Pick<SigningPageView, 'branding' | 'redirectUrl'>> {
   const stored = await brandingOf(actors, organization.id);
-  return { branding: pageBrandingOf(stored, organization), redirectUrl: redirectOf(stored) };
+  const redirectUrl = redirectOf(returnUrl === undefined ? stored : { ...stored, redirectUrl: returnUrl });
+  return { branding: pageBrandingOf(stored, organization), redirectUrl };
 }
 
 /** @param you absent for an observer */

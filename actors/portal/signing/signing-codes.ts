@@ -14,7 +14,7 @@ import {
   type CodeKind,
   type PhoneChannel,
 } from '../../../contracts/portal/words.ts';
-import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
+import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { recipientOf, summaryOf } from '../../../machines/portal/documents/document-notifications.ts';
 import {
@@ -65,6 +65,14 @@ export interface CodeRecipient {
   readonly channel?: PhoneChannel;
 }
 
+/** Demand for another code. */
+interface CodeWish {
+  /** True: also while the last one is valid. */
+  readonly resend: boolean;
+  /** Least time since the last one, milliseconds. @default none */
+  readonly pause?: Millis;
+}
+
 export class SigningCodes {
   constructor(
     private readonly runtime: ServiceRuntime,
@@ -86,12 +94,12 @@ export class SigningCodes {
     if (channel === 'Email') {
       if (user.email === null)
         throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
-      return this.#send(holderOf(call, channel), { ...mail, to }, resend);
+      return this.sendTo(holderOf(call, channel), { ...mail, to }, { resend });
     }
     const phone = phoneNumber(user.phone);
     if (phone === undefined || !neededCodes(call).includes(channel))
       throw new PortalRefusal('InvalidFlowAction', 'The action requires no such code.');
-    await this.#send(holderOf(call, channel), { ...mail, to, message: { channel, phone } }, resend);
+    await this.sendTo(holderOf(call, channel), { ...mail, to, message: { channel, phone } }, { resend });
   }
 
   /** The document of the organization whose pending action requires a code by telephone. Refusals: `FlowActionNotFound`. */
@@ -165,7 +173,7 @@ export class SigningCodes {
     for (const channel of given) {
       const code = codes[channel] ?? '';
       if (channel !== 'AuthenticatorApp')
-        await tried(channel, () => this.#check(holderOf(call, channel), code));
+        await tried(channel, () => this.check(holderOf(call, channel), code));
       else appSince = await tried(channel, () => authenticators.confirm(ownerOf(call), code, app));
     }
     const passkeySince = isByPasskey
@@ -211,23 +219,37 @@ export class SigningCodes {
     await this.authenticators.reset(tenant, owner);
   }
 
-  async #send(
+  /** True while no further code is to be sent unless somebody asks for one. Refusals: `TooManyRequests` before the pause is over. */
+  async hasCode(holder: CodeRecipient, { resend, pause }: CodeWish): Promise<boolean> {
+    const { actors, clock } = this.runtime;
+    const now = clock.now();
+    const actor = await actors.read(FLOW_ACTION, codesActor(holder));
+    if (actor === undefined) return false;
+    if (!resend && isCodeGood(actor.context, now)) return true;
+    const next = nextCodeAt(actor.context, now, pause);
+    if (next > now) throw tooMany(next - now);
+    return false;
+  }
+
+  /** Refusals: `TooManyRequests`, `TooManyWrongCodes`. */
+  async sendTo(
     holder: CodeRecipient,
     mail: Omit<MailRequest, 'codeGeneration'>,
-    resend: boolean,
+    { resend, pause }: CodeWish,
   ): Promise<void> {
     const { actors, clock } = this.runtime;
     await this.#assertFewMessages(mail);
     const id = codesActor(holder);
     const made = await actors.create(FLOW_ACTION, id, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    await accepted(actors.send(FLOW_ACTION, id, { type: 'SEND', resend, notice: mail }), (refused) => {
+    const message = { type: 'SEND', resend, notice: mail, ...(pause && { pause }) } as const;
+    await accepted(actors.send(FLOW_ACTION, id, message), (refused) => {
       if (!('context' in refused)) return new PortalRefusal('ServiceBusy');
       const { context } = refused;
       if (wrongCodes(context) >= MAX_WRONG_CODES) return new PortalRefusal('TooManyWrongCodes');
       const now = clock.now();
       if (!resend && isCodeGood(context, now)) return undefined;
-      const next = nextCodeAt(context, now);
+      const next = nextCodeAt(context, now, pause);
       return next <= now ? new PortalRefusal('ServiceBusy') : tooMany(next - now);
     });
   }
@@ -256,7 +278,8 @@ export class SigningCodes {
   }
 
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
-  async #check(holder: CodeRecipient, code: string): Promise<void> {
+  async check(holder: CodeRecipient, given: string): Promise<void> {
+    const code = typedCode(given);
     const { actors } = this.runtime;
     const { codeFor } = this;
     const id = codesActor(holder);
@@ -264,7 +287,7 @@ export class SigningCodes {
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const { generation } = actor.context;
     const right = codeFor(holder.flowActionId, holder.userId, generation, holder.channel);
-    const isRight = isSame(code.trim(), right);
+    const isRight = isSame(code, right);
     // The step decides: guesses at the same moment are counted one by one.
     const outcome = await actors.send(FLOW_ACTION, id, { type: 'GUESS', generation, isRight });
     if (outcome.accepted && isRight) return;

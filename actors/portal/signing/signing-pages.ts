@@ -37,10 +37,10 @@ const NEW_LINK_INTERVAL_MS = 15 * 60_000;
 
 /** True for a link that was mailed; an application that issued a link issues the next one. */
 function isMailed(
-  { application }: Pick<SigningTicket, 'application'>,
+  { application, isUnproven }: Pick<SigningTicket, 'application' | 'isUnproven'>,
   { user }: { readonly user: Participant },
 ): boolean {
-  return application === null && user.email !== null;
+  return application === null && !isUnproven && user.email !== null;
 }
 
 /**
@@ -80,6 +80,11 @@ async function mailLink(
 /** The file whose first page is shown, and for whom. */
 function drawn({ id, current, organization }: DocumentContext): Parameters<FirstPages['of']> {
   return [current, { documentId: id, organization: organization.id }];
+}
+
+/** The page that a link for anybody names for its visitor. */
+function returnOf({ publicLink }: DocumentContext, named: ReturnType<typeof namedTurn>): string | undefined {
+  return named !== undefined && named.action.title === publicLink?.role ? publicLink?.returnUrl : undefined;
 }
 
 /** States in which the page begins with the document. */
@@ -151,7 +156,7 @@ export class SigningPages {
     const named = namedTurn(context, ticket);
     const shown = pageDocument(document);
     const about = {
-      ...(await lookOf(runtime.actors, context.organization)),
+      ...(await lookOf(runtime.actors, context.organization, returnOf(context, named))),
       replyTo: await tenants.replyTo(context.organization.id),
       contact: shown.senderName ?? shown.organizationName,
       ...(named?.user.language && { language: named.user.language }),
@@ -176,7 +181,7 @@ export class SigningPages {
       ...(named && { action: await this.#action(context, named, ticket.needsEmailCode, state) }),
       participants: pageParticipants(context, ticket),
       ...(named?.user.email &&
-        ticket.application === null &&
+        isMailed(ticket, named) &&
         !ticket.expired && {
           visit: await visitOf(runtime.store, directory, {
             links,

@@ -7,7 +7,9 @@ import type {
   EditorSessionService,
   Generations,
   IdempotentRequests,
+  LinkVisits,
   MarksSessionService,
+  PublicLinks,
   SavedFlowService,
   Templates,
   Uploads,
@@ -34,6 +36,15 @@ import {
   getMarksSession,
   getMarksSessionAgain,
 } from '../../../contracts/portal/saved-requests/marks-sessions.ts';
+import {
+  createPublicLink,
+  endPublicLink,
+  getPublicLink,
+  listPublicLinks,
+  sendPublicLinkCode,
+  viewPublicLink,
+  visitPublicLink,
+} from '../../../contracts/portal/saved-requests/public-links.ts';
 import {
   createSavedFlowDocuments,
   savedFlows,
@@ -115,6 +126,27 @@ export function templateRoutes(service: Templates, requests: IdempotentRequests)
       ({ tenant, params, body }, seed) => service.generate(tenant, params.id, body, seed),
       { requests },
     ),
+  ];
+}
+
+export function publicLinkRoutes(
+  links: PublicLinks,
+  visits: LinkVisits,
+  requests: IdempotentRequests,
+): readonly AnyRoute[] {
+  return [
+    handle(listPublicLinks, async ({ tenant, query: { cursor, ...query } }) => {
+      const { q, templateId, order } = query;
+      const filter = { q, templateId, newestFirst: order === 'Desc' };
+      const position = positionIn(cursor, filter);
+      return pageReply(await links.list(tenant, { ...query, position }), filter);
+    }),
+    handle(createPublicLink, ({ tenant, body }, seed) => links.create(tenant, body, seed), { requests }),
+    handle(getPublicLink, ({ tenant, params }) => links.get(tenant, params.id)),
+    handle(endPublicLink, ({ tenant, params }) => links.end(tenant, params.id)),
+    handle(viewPublicLink, async ({ body }) => (await visits.page(body.ticket)).page),
+    handle(sendPublicLinkCode, ({ body }) => visits.sendCode(body)),
+    handle(visitPublicLink, ({ body }) => visits.visit(body)),
   ];
 }
 

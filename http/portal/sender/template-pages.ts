@@ -15,6 +15,7 @@ import {
   type SignedInUser,
   type Templates,
 } from '../../../actors/portal/api.ts';
+import { senderFields } from '../../../contracts/portal/flow.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { type CreatedDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { TemplateView } from '../../../contracts/portal/saved-requests/templates.ts';
@@ -28,12 +29,7 @@ import {
   addressFrom,
 } from '../../../web/pages/portal/account-frame.ts';
 import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
-import {
-  hasOneName,
-  senderFields,
-  templatePage,
-  templatesPage,
-} from '../../../web/pages/portal/sender/templates-view.tsx';
+import { hasOneName, templatePage, templatesPage } from '../../../web/pages/portal/sender/templates-view.tsx';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';

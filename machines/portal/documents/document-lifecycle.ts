@@ -20,6 +20,7 @@ import {
   activeMails,
   deduplicated,
   observerMails,
+  provenMails,
   turnMails,
   withEvent,
   withMailed,
@@ -100,7 +101,7 @@ function mailsTo(
   about: 'reminder' | 'expiring',
 ): readonly MailRequest[] {
   const signed = new Set(document.accepted.map(({ flowActionId, userId }) => `${flowActionId} ${userId}`));
-  return turnMails(document, actions, about).filter(
+  return provenMails(document, turnMails(document, actions, about)).filter(
     ({ flowActionId, userId }) => !signed.has(`${flowActionId} ${userId}`),
   );
 }

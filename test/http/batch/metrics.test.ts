@@ -57,6 +57,7 @@ const ADDED = [
   'portal_webhook_deliveries',
   'portal_webhook_oldest_pending_seconds',
   'portal_signing_duration_seconds',
+  'portal_link_visits_total',
 ];
 
 const SUBJECTS = {

@@ -13,7 +13,9 @@ import { editorSessionMachine } from '../../../machines/portal/editor-session.ts
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { generationMachine } from '../../../machines/portal/generation.ts';
 import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
+import { linkVisitorMachine } from '../../../machines/portal/link-visitor.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
+import { publicLinkMachine } from '../../../machines/portal/public-link.ts';
 import { reportMachine } from '../../../machines/portal/report.ts';
 import { savedRequestMachine } from '../../../machines/portal/saved-request.ts';
 import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
@@ -42,6 +44,16 @@ const by = { id: 'a-1', type: 'Application', name: 'App' };
 const version = { version: 1, name: 'Draft', document: {}, uploads: [] };
 const draft = { organizationId: 'o-1', createdBy: by, versions: [version], sent: null };
 const templateMachine = savedRequestMachine({ id: 'template', most: 50 });
+
+const publicLink = {
+  organizationId: 'o-1',
+  createdBy: by,
+  taken: 0,
+  mostDocuments: 2,
+  endDate: 1e13,
+  codes: { since: 0, count: 0 },
+  endedAt: null,
+};
 
 const CASES: readonly Case[] = [
   {
@@ -119,6 +131,22 @@ const CASES: readonly Case[] = [
       opened: null,
     },
     events: { OPEN: { sha256: 'x' }, UPLOADED: { uploadId: 'u-1' }, CLOSE: {} },
+  },
+  {
+    file: 'machines/portal/public-link.ts',
+    machine: publicLinkMachine,
+    input: publicLink,
+    events: { TAKE: {}, RELEASE: { code: 'x', message: 'y' }, CODE: {}, END: {} },
+  },
+  {
+    file: 'machines/portal/link-visitor.ts',
+    machine: linkVisitorMachine,
+    input: { linkId: 'l-1', organizationId: 'o-1' },
+    events: {
+      MAKE: { number: 0, visit: { visitId: 'v-1', user: { name: 'Ana' }, fieldValues: {} } },
+      MADE: { documentId: 'd-1' },
+      REFUSED: { code: 'InvalidFieldValue', message: 'y' },
+    },
   },
   {
     file: 'machines/portal/idempotent-request.ts',
@@ -277,4 +305,16 @@ test('expired keys give their places to new ones, and valid keys stay', (t) => {
       ['valid', 'new'],
     );
   }
+});
+
+test('a link for anybody sends 120 codes in an hour, and makes no more documents than it may', (t) => {
+  const isAccepted = (at: number, type: string, more: object = {}) =>
+    attempt(publicLinkMachine, 'Open', { ...publicLink, ...more }, { type, at }).accepted;
+  const codes = { since: 1_000, count: 120 };
+  t.false(isAccepted(2_000, 'CODE', { codes }));
+  t.true(isAccepted(3_601_000, 'CODE', { codes }));
+  t.false(isAccepted(1, 'TAKE', { taken: 2 }));
+  t.true(isAccepted(1, 'TAKE', { taken: 1 }));
+  t.false(isAccepted(1, 'TAKE', { endedAt: 1 }));
+  t.false(isAccepted(2e13, 'TAKE'));
 });

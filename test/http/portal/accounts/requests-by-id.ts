@@ -19,6 +19,7 @@ export interface Ids {
   readonly operation: string;
   readonly draft: string;
   readonly template: string;
+  readonly link: string;
 }
 
 export type Request = readonly [route: string, path: (ids: Ids) => string, body?: (ids: Ids) => unknown];
@@ -39,6 +40,7 @@ const own = (rest: (ids: Ids) => string) => (ids: Ids) =>
 const draft = (rest: string) => (ids: Ids) => `/api/document-drafts/${ids.draft}${rest}`;
 const template = (rest: string) => (ids: Ids) => `/api/templates/${ids.template}${rest}`;
 const templateOf = (ids: Ids) => ({ name: 'T', document: { files: [fileOf(ids)], flowActions } });
+const link = (rest: string) => (ids: Ids) => `/api/public-links/${ids.link}${rest}`;
 const plain = (path: string) => () => path;
 
 /** Every route with the id of a resource of an organization. */
@@ -176,6 +178,13 @@ export const REQUESTS: readonly Request[] = [
     ({ generation }) => `/api/documents/generation/${generation}/cancellation`,
     () => ({}),
   ],
+  ['GET /api/public-links/{id}', link('')],
+  ['POST /api/public-links/{id}/end', link('/end'), () => ({})],
+  [
+    'POST /api/public-links',
+    plain('/api/public-links'),
+    (ids) => ({ name: 'L', templateId: ids.template, role: 'Tenant' }),
+  ],
   ['POST /api/templates', plain('/api/templates'), templateOf],
   [
     'POST /api/templates/from-document',
@@ -278,6 +287,7 @@ export const OF_NOBODY = new Set([
   'GET /api/documents/operations',
   'GET /api/document-drafts',
   'GET /api/templates',
+  'GET /api/public-links',
   'GET /api/document-flows',
   'POST /api/document-flows',
   'GET /api/organizations/users',
@@ -320,9 +330,14 @@ export async function belongings(client: Client, organization: string): Promise<
   const { id: template } = await client.post<{ id: string }>('/api/templates', {
     name: 'Mine',
     document: {
-      flowActions,
+      flowActions: [{ title: 'Tenant' }],
       files: [{ id: upload, displayName: 'A', name: SAMPLE.name, contentType: SAMPLE.type }],
     },
+  });
+  const { id: publicLink } = await client.post<{ id: string }>('/api/public-links', {
+    name: 'Mine',
+    templateId: template,
+    role: 'Tenant',
   });
   const [action] = detail.flowActions;
   return {
@@ -341,6 +356,7 @@ export async function belongings(client: Client, organization: string): Promise<
     operation,
     draft,
     template,
+    link: publicLink,
   };
 }
 
@@ -362,6 +378,7 @@ export function unknownIds(): Ids {
       'operation',
       'draft',
       'template',
+      'link',
     ].map((name) => [name, randomUUID()]),
   );
   return { ...ids, key } as unknown as Ids;

@@ -125,6 +125,10 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'DELETE /api/organizations/{id}/webhooks/{webhookId}': 'scope',
   'PUT /api/organizations/{id}/webhooks/{webhookId}': 'scope',
   'POST /api/organizations/{id}/webhooks/{webhookId}/test': 'scope',
+  'GET /api/public-links': 'scope',
+  'POST /api/public-links': 'Send',
+  'GET /api/public-links/{id}': 'Read',
+  'POST /api/public-links/{id}/end': 'Manage',
   'GET /api/templates': 'scope',
   'POST /api/templates': 'scope',
   'POST /api/templates/from-document': 'Read',
@@ -238,6 +242,10 @@ async function placed(client: Client): Promise<Placed> {
     flowActions: { id: string }[];
     attachments: { id: string }[];
   }>(`/api/documents/${document}`);
+  const template = await made('/api/templates', {
+    name: 'Template',
+    document: { ...documentIn(ids), flowActions: [{ title: 'Tenant' }] },
+  });
   return {
     ...ids,
     document,
@@ -245,10 +253,8 @@ async function placed(client: Client): Promise<Placed> {
     action: actions[0]?.id ?? '',
     attachment: attachments[0]?.id ?? '',
     draft: await made('/api/document-drafts', { name: 'Draft', document: documentIn(ids) }),
-    template: await made('/api/templates', {
-      name: 'Template',
-      document: { ...documentIn(ids), flowActions: [{ title: 'Tenant' }] },
-    }),
+    template,
+    link: await made('/api/public-links', { name: 'Link', templateId: template, role: 'Tenant' }),
     flow: await made('/api/document-flows', { name: 'Flow', flowActions }),
     generation: await made(
       '/api/documents/generation',

@@ -16,6 +16,8 @@ export interface KeptInfo {
   readonly untold: readonly { readonly id: string; readonly sha256: string }[];
   /** Mails written, at least. */
   readonly mails: number;
+  /** The call of a visitor of a link for anybody; absent in roots of earlier programs. */
+  readonly visit?: { readonly request: object; readonly documentId: string };
 }
 
 interface Packed {

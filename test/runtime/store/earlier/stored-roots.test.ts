@@ -1,5 +1,6 @@
 /** Roots that programs of earlier days have written (`write-stored-root.ts`) are opened, are complete, and go on. */
 
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +49,13 @@ for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.j
       details.map(({ id, key, status }) => ({ id, key, status })),
       facts.documents,
     );
+    // Links and their persons are kept for a year at least.
+    if (facts.visit !== undefined && Date.now() - Date.parse(name.slice(0, 10)) < 360 * 86_400_000) {
+      const { request, documentId } = facts.visit;
+      const visit = () => acme.post<{ documentId: string }>('/api/public-links/documents', request);
+      t.is((await visit()).documentId, documentId, 'a visit to a link is answered with its document');
+      await t.throwsAsync(acme.post('/api/public-links/documents', { ...request, visitId: randomUUID() }));
+    }
     const jobs = (await service.jobs()).map(({ id, status }) => ({ id, status }));
     t.deepEqual(jobs, facts.jobs);
     // Whoever is asked to act can do so still; what is over stays as it was.

@@ -5,6 +5,7 @@
  * node dist/test/runtime/store/earlier/write-stored-root.js test/fixtures/stores/<date>-portal.json.gz
  */
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,8 @@ try {
   const receiver = await startReceiver(t as Parameters<typeof startReceiver>[0], status(503));
   const { service, acme } = await startProgram(t, { root, settings: settingsFor(receiver.url) });
   const documents = await makeDocuments(acme);
+  const visit = await visitLink(acme);
+  documents.push(visit.documentId);
   const good = await service.upload('good.pdf', contract());
   const bad = await service.upload('bad.pdf', 'this is no PDF');
   for (const { jobId } of [good, bad]) await service.finished(jobId);
@@ -46,6 +49,7 @@ try {
       sha256,
     })),
     mails: readdirSync(mailFolder).length,
+    visit,
   });
   writeFileSync(target, packed);
   console.log(`${target}: ${packed.length} bytes, ${details.map(({ status: state }) => state).join(', ')}`);
@@ -55,7 +59,7 @@ try {
 }
 
 /** Documents in every state a flow passes: untouched, half done, concluded, refused, cancelled, electronically signed. */
-async function makeDocuments(acme: Client): Promise<readonly string[]> {
+async function makeDocuments(acme: Client): Promise<string[]> {
   const two = [approver('Ana', 1), approver('Bo', 2)];
   const untouched = await acme.create(two);
   const half = await acme.create(two);
@@ -74,6 +78,20 @@ async function makeDocuments(acme: Client): Promise<readonly string[]> {
   const all = [untouched, half, concluded, refused, cancelled, signed];
   for (const id of [concluded, signed]) await settled(acme, id);
   return all;
+}
+
+/** A link for anybody with one visit, and that visit. */
+async function visitLink(acme: Client) {
+  const { id, name, contentType } = await acme.upload();
+  const files = [{ id, displayName: 'Waiver', name, contentType }];
+  const document = { files, flowActions: [{ type: 'Approver', title: 'Guest' }] };
+  const { id: templateId } = await acme.post<{ id: string }>('/api/templates', { name: 'Waiver', document });
+  const wanted = { name: 'Waiver', templateId, role: 'Guest', proveContact: false };
+  const { url } = await acme.post<{ url: string }>('/api/public-links', wanted);
+  const ticket = new URL(url).searchParams.get('ticket');
+  const request = { ticket, visitId: randomUUID(), name: 'Ana', email: 'ana@example.org' };
+  const { documentId } = await acme.post<{ documentId: string }>('/api/public-links/documents', request);
+  return { request, documentId };
 }
 
 /** Resolves once no signature is being made. */

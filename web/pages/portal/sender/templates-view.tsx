@@ -1,7 +1,7 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
 
 import type { CreateDocuments, SignedInUser } from '../../../../actors/portal/api.ts';
-import type { NewField } from '../../../../contracts/portal/flow.ts';
+import { senderFields } from '../../../../contracts/portal/flow.ts';
 import type { TemplateItem } from '../../../../contracts/portal/saved-requests/templates.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { maySend } from '../../../../machines/portal/accounts/user-rights.ts';
@@ -17,6 +17,7 @@ import {
 } from '../account-frame.ts';
 import { filled, LANGUAGE_NAMES, type SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';
+import { ValueField } from './value-field.tsx';
 
 const PATH = '/account/templates';
 
@@ -111,15 +112,6 @@ export interface TemplatePage {
   /** Inputs of a refused form, by name. */
   readonly values: Readonly<Record<string, string>>;
   readonly notice: AccountNotice | undefined;
-}
-
-/** Fields that the sender can fill, each name once. */
-export function senderFields({ flowActions }: Pick<CreateDocuments, 'flowActions'>): readonly NewField[] {
-  const fields = flowActions.flatMap((action) => action.fields ?? []);
-  const byName = new Map(fields.map((field) => [field.name.trim(), field]));
-  return [...byName.values()].filter(
-    ({ type, readOnly }) => type !== 'Attachment' && (type !== 'Initials' || readOnly === true),
-  );
 }
 
 /** True when the request makes one document, which can get a title. */
@@ -251,7 +243,7 @@ function UseForm({
         </>
       )}
       {fields.map((field, index) => (
-        <ValueField texts={templates} field={field} id={`value-${index}`} values={values} />
+        <ValueField required={templates.required} field={field} id={`value-${index}`} values={values} />
       ))}
       <h2>{editor.message}</h2>
       {hasOneName(request) && (
@@ -282,53 +274,6 @@ function UseForm({
 
 function nameOf({ files, isEnvelope, envelopeName }: CreateDocuments): string {
   return (isEnvelope === true ? envelopeName : files[0]?.displayName) ?? '';
-}
-
-/** An input for a value of the sender. */
-function ValueField({
-  texts: { required },
-  field: { name, label, type, readOnly, value, options, maxLength, minimum, maximum },
-  id,
-  values,
-}: {
-  texts: Texts;
-  field: NewField;
-  id: string;
-  values: Readonly<Record<string, string>>;
-}) {
-  const given = values[id] ?? (value === null || value === undefined ? '' : String(value));
-  const text = <bdi>{label?.trim() || name}</bdi>;
-  if (type === 'Checkbox')
-    return (
-      <p>
-        <label class="tick">
-          <input type="checkbox" name={id} value="true" checked={given === 'true'} /> {text}
-        </label>
-      </p>
-    );
-  // The participant could not fill it.
-  const needed = readOnly === true;
-  const parts = {
-    id,
-    name: id,
-    required: needed,
-    value: given,
-    label: needed ? (
-      <>
-        {text} <span class="hint">({required})</span>
-      </>
-    ) : (
-      text
-    ),
-  };
-  if (type === 'Choice')
-    return <Select {...parts} options={['', ...(options ?? [])].map((one) => [one, one] as const)} />;
-  if (type === 'Number')
-    return (
-      <Field {...parts} type="number" step="any" min={minimum ?? undefined} max={maximum ?? undefined} />
-    );
-  if (type === 'Date') return <Field {...parts} type="date" />;
-  return <Field {...parts} type="text" maxLength={maxLength ?? 500} />;
 }
 
 /** Name of a role: those that the service gave, such as `Signer 1`, in the language of the page. */

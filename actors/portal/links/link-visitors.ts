@@ -1,0 +1,93 @@
+/** The person of a visit to a link for anybody: an address or a number, and the actor that has the visits of that person. */
+import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
+import type { NewField } from '../../../contracts/portal/flow.ts';
+import type {
+  PublicLinkPage,
+  PublicLinkVisit,
+} from '../../../contracts/portal/saved-requests/public-links.ts';
+import type { FlowActionId, UserId } from '../../../machines/ids.ts';
+import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { PublicLinkContext } from '../../../machines/portal/public-link.ts';
+import { type DocumentActor, seededId } from '../document-records/document-index.ts';
+import { phoneNumber } from '../documents/document-plans.ts';
+import { roleKey } from '../saved-requests/flow-roles.ts';
+import { derivedId } from '../shared/effect-ids.ts';
+import { isMailAddress, mailboxKey } from '../shared/mail-address.ts';
+import type { CodeRecipient } from '../signing/signing-codes.ts';
+import type { Linked } from './public-links.ts';
+
+/** The person of a visit, and the actor of that person. */
+export interface Visitor {
+  readonly id: string;
+  readonly user: LinkVisit['user'];
+}
+
+/** Seed of the id of the document of a person's visit. */
+export function seedOf(visitorId: string, number: number): string {
+  return `public-link/${visitorId}/${number}`;
+}
+
+/** The person, checked. Refusals: `BadRequest`. */
+export function visitorOf(
+  { id, link }: Linked,
+  given: Pick<PublicLinkVisit, 'name' | 'email' | 'phone' | 'language'>,
+): Visitor {
+  const name = plainLine(given.name ?? '');
+  if (name === '') throw badField('Name', 'is required');
+  const language = link.language ?? given.language;
+  const user = { name, ...(language && { language }) };
+  if (link.contact === 'Email') {
+    const email = visibleText(given.email ?? '').trim();
+    if (!isMailAddress(email)) throw badField('Email', 'must be an e-mail address');
+    return {
+      id: derivedId('link-visitor', id, mailboxKey(email)),
+      user: { ...user, email } as Visitor['user'],
+    };
+  }
+  const phone = phoneNumber(given.phone ?? null);
+  if (phone === undefined)
+    throw badField('Phone', 'must be a number with its country code, as +351 912 345 678');
+  return { id: derivedId('link-visitor', id, phone), user: { ...user, phone } as Visitor['user'] };
+}
+
+/** Whose codes prove the address or number: of the link and the person. */
+export function holderOf({ id, link: { contact } }: Linked, visitor: Visitor): CodeRecipient {
+  return {
+    documentId: seededId(seedOf(visitor.id, 0), 0),
+    flowActionId: id as FlowActionId,
+    userId: visitor.id as UserId,
+    ...(contact === 'Phone' && { channel: 'Sms' as const }),
+  };
+}
+
+export function shownField(field: NewField): PublicLinkPage['fields'][number] {
+  const { name, label, type, readOnly, options, maxLength, minimum, maximum } = field;
+  return {
+    name: name.trim(),
+    label: label?.trim() || null,
+    type: type ?? 'Text',
+    // The participant could not fill it.
+    required: readOnly === true,
+    options: options ?? [],
+    maxLength: maxLength ?? null,
+    minimum: minimum ?? null,
+    maximum: maximum ?? null,
+  };
+}
+
+/** Refusals: `InvalidFieldValue`. */
+export function assertAsked({ fields }: PublicLinkContext, names: readonly string[]): void {
+  const other = names.filter((name) => !fields.includes(name.trim()));
+  if (other.length === 0) return;
+  const fault = 'The link does not ask for this field.';
+  const details = Object.fromEntries(other.slice(0, 20).map((name) => [name.slice(0, 100), fault]));
+  throw new PortalRefusal('InvalidFieldValue', fault, { details });
+}
+
+/** The action of the visitor: the pending one, or the first. */
+export function turnOf({ context: { actions } }: Pick<DocumentActor, 'context'>, role: string) {
+  const own = actions.filter(({ title, user }) => user !== null && roleKey(title ?? '') === roleKey(role));
+  const action = own.find(({ status }) => status === 'Pending') ?? own[0];
+  return action?.user == null ? undefined : { flowActionId: action.id, userId: action.user.id };
+}

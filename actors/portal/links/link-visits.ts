@@ -1,0 +1,312 @@
+/**
+ * Visits to links for anybody. A person is an address or a number at one link; the actor of that person takes one visit at a
+ * time, and its effect makes the document.
+ *
+ * Source: docs/decisions/0470-links-for-anybody.md.
+ */
+import { accepted, Fatal } from '@sealwright/runtime';
+import { senderFields } from '../../../contracts/portal/flow.ts';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
+import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
+import type {
+  PublicLinkCode,
+  PublicLinkPage,
+  PublicLinkVisit,
+} from '../../../contracts/portal/saved-requests/public-links.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
+import type { LinkVisit, LinkVisitorContext } from '../../../machines/portal/link-visitor.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type PublicLinkContext, publicLinkStatus } from '../../../machines/portal/public-link.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { StepWaits } from '../../shared/coordination/step-waits.ts';
+import { type OwnerNeeds, ownerOf } from '../accounts/link-owners.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { CreateDocuments } from '../api/documents.ts';
+import { pageLookOf } from '../branding/branding.ts';
+import { DOCUMENT } from '../document-records/document-index.ts';
+import { pageState } from '../document-records/signing-turns.ts';
+import type { Templates } from '../generations/templates.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { busyUnlessMade } from '../shared/records.ts';
+import type { SigningCodes } from '../signing/signing-codes.ts';
+import { assertAsked, holderOf, seedOf, shownField, turnOf, visitorOf } from './link-visitors.ts';
+import { actionsOf, LINK_VISITOR, type Linked, PUBLIC_LINK, type PublicLinks } from './public-links.ts';
+
+/** Least time between two codes to one address or number, milliseconds. */
+const CODE_PAUSE_MS = 60_000;
+/** A request waits so long for the document, milliseconds. */
+const WAIT_MS = 20_000;
+/** Calls for one person at the same time that start anew because another one was first. */
+const ATTEMPTS = 3;
+
+/** Outcomes of visits, for operators. */
+export const VISIT_OUTCOMES = [
+  'made',
+  'repeated',
+  'resumed',
+  'closed',
+  'wrong-code',
+  'document-open',
+  'person-full',
+  'refused',
+] as const;
+type VisitOutcome = (typeof VISIT_OUTCOMES)[number];
+
+const REFUSED_OUTCOMES: { readonly [code in PortalRefusalCode]?: VisitOutcome } = {
+  PublicLinkNotFound: 'closed',
+  PublicLinkEnded: 'closed',
+  PublicLinkExpired: 'closed',
+  PublicLinkFull: 'closed',
+  InvalidAuthenticationCode: 'wrong-code',
+  TooManyWrongCodes: 'wrong-code',
+  PublicLinkDocumentOpen: 'document-open',
+  PublicLinkPersonFull: 'person-full',
+};
+
+interface VisitAnswer {
+  readonly documentId: DocumentId;
+  readonly url: string;
+}
+
+export class LinkVisits {
+  constructor(
+    private readonly needs: OwnerNeeds & {
+      readonly runtime: ServiceRuntime;
+      readonly publicLinks: Pick<PublicLinks, 'ofTicket'>;
+      readonly templates: Templates;
+      readonly codes: SigningCodes;
+      readonly links: SigningLinks;
+      readonly waits: StepWaits;
+      /** Called with what became of each visit. */
+      readonly onVisit?: ((outcome: VisitOutcome) => void) | undefined;
+    },
+  ) {}
+
+  /** The questions of a link. Refusals: those of a closed link. */
+  async page(ticket: string) {
+    const found = await this.needs.publicLinks.ofTicket(ticket);
+    const { link } = found;
+    const owner = await this.#openedBy(found);
+    const asked = new Set(link.fields);
+    const fields = senderFields(await this.#requestOf(owner, link)).filter(({ name }) =>
+      asked.has(name.trim()),
+    );
+    const { name, contact, proveContact, language } = link;
+    const organizationName = owner.organization.name;
+    const page: PublicLinkPage = {
+      name,
+      organizationName,
+      contact,
+      proveContact,
+      language,
+      fields: fields.map(shownField),
+    };
+    return {
+      page,
+      branding: await pageLookOf(this.needs.runtime.actors, owner.organization),
+    };
+  }
+
+  /** Refusals: those of a closed link; `BadRequest`, `TooManyRequests`, `TooManyWrongCodes`. */
+  async sendCode({ ticket, resend, ...given }: PublicLinkCode): Promise<void> {
+    const found = await this.needs.publicLinks.ofTicket(ticket);
+    await this.#openedBy(found);
+    const { id, link } = found;
+    if (!link.proveContact) throw badField('Ticket', 'is of a link that asks for no code');
+    const visitor = visitorOf(found, given);
+    const { codes, runtime } = this.needs;
+    const holder = holderOf(found, visitor);
+    const wish = { resend: resend === true, pause: CODE_PAUSE_MS };
+    if (await codes.hasCode(holder, wish)) return;
+    const tooMany = 'The link has sent as many codes as it may in an hour.';
+    await accepted(
+      runtime.actors.send(PUBLIC_LINK, id, { type: 'CODE' }),
+      () => new PortalRefusal('TooManyRequests', tooMany, { retryAfterSeconds: 3_600 }),
+    );
+    const { name, email, phone, language } = visitor.user;
+    const at = runtime.clock.now();
+    const { organizationId, createdBy } = link;
+    const mail = {
+      about: 'code',
+      // The document that is to be made: its mails have this one, too.
+      document: {
+        id: holder.documentId,
+        organizationId,
+        name: link.name,
+        key: '',
+        creationDate: at,
+        updateDate: at,
+        folderId: link.folderId,
+        createdBy,
+        description: null,
+      },
+      flowActionId: holder.flowActionId,
+      userId: holder.userId,
+      to: { name: name ?? null, email: email ?? '', ...(language && { language }) },
+      ...(holder.channel && { message: { channel: holder.channel, phone: phone ?? '' } }),
+    } as const;
+    await codes.sendTo(holder, mail, wish);
+  }
+
+  /** Refusals: those of the operation. */
+  async visit(given: PublicLinkVisit): Promise<VisitAnswer> {
+    try {
+      const { outcome, ...answer } = await this.#visit(given);
+      this.needs.onVisit?.(outcome);
+      return answer;
+    } catch (error) {
+      if (error instanceof PortalRefusal) this.needs.onVisit?.(REFUSED_OUTCOMES[error.code] ?? 'refused');
+      throw error;
+    }
+  }
+
+  async #visit(
+    given: PublicLinkVisit,
+    attempts = ATTEMPTS,
+  ): Promise<VisitAnswer & { readonly outcome: VisitOutcome }> {
+    const found = await this.needs.publicLinks.ofTicket(given.ticket);
+    const { link } = found;
+    const visitor = visitorOf(found, given);
+    const before = await this.#settled(visitor.id);
+    const repeated = before?.documents.find(({ visitId }) => visitId === given.visitId);
+    // The link may have ended since.
+    if (repeated !== undefined)
+      return { outcome: 'repeated', ...(await this.#answer(link, repeated.documentId)) };
+    await this.#openedBy(found);
+    if (link.proveContact) await this.needs.codes.check(holderOf(found, visitor), given.code ?? '');
+    const last = before?.documents.at(-1);
+    if (last !== undefined && (await this.#isOpen(link, last.documentId))) {
+      if (!link.proveContact) throw new PortalRefusal('PublicLinkDocumentOpen');
+      return { outcome: 'resumed', ...(await this.#answer(link, last.documentId)) };
+    }
+    const number = before?.documents.length ?? 0;
+    if (number >= link.mostPerPerson) throw new PortalRefusal('PublicLinkPersonFull');
+    const fieldValues = given.fieldValues ?? {};
+    assertAsked(link, Object.keys(fieldValues));
+    const visit = { visitId: given.visitId, user: visitor.user, fieldValues };
+    const after = await this.#make(found, visitor.id, { number, visit });
+    if (after === 'not-first') {
+      if (attempts > 1) return this.#visit(given, attempts - 1);
+      throw new PortalRefusal('ServiceBusy');
+    }
+    if (after?.refused?.visitId === visit.visitId) {
+      const { code, message, details } = after.refused;
+      throw new PortalRefusal(code, message, details && { details });
+    }
+    const made = after?.documents.find(({ visitId }) => visitId === visit.visitId);
+    // It is made later; the same visit is answered with it.
+    if (made === undefined) throw new PortalRefusal('ServiceBusy');
+    return { outcome: 'made', ...(await this.#answer(link, made.documentId)) };
+  }
+
+  /** Stores the visit, and waits for its document. */
+  async #make(
+    { id: linkId, link: { organizationId } }: Linked,
+    id: string,
+    visit: { readonly number: number; readonly visit: LinkVisit },
+  ): Promise<LinkVisitorContext | 'not-first' | undefined> {
+    const { actors } = this.needs.runtime;
+    await accepted(actors.create(LINK_VISITOR, id, { linkId, organizationId }), busyUnlessMade);
+    const wait = this.#waitFor(id);
+    const sent = await actors.send(LINK_VISITOR, id, { type: 'MAKE', ...visit });
+    if (sent.accepted) return (await wait.actor)?.context;
+    wait.cancel();
+    if (sent.reason === 'not-accepted') return 'not-first';
+    throw new PortalRefusal('ServiceBusy');
+  }
+
+  #waitFor(id: string) {
+    return this.needs.waits.begin(LINK_VISITOR, id, ({ state }) => state === 'Idle', WAIT_MS);
+  }
+
+  /** The person at the link, once no document is being made; undefined: there was no visit. */
+  async #settled(id: string): Promise<LinkVisitorContext | undefined> {
+    const wait = this.#waitFor(id);
+    const present = await this.needs.runtime.actors.read(LINK_VISITOR, id);
+    if (present?.state !== 'Making') {
+      wait.cancel();
+      return present?.context;
+    }
+    const after = await wait.actor;
+    if (after === undefined) throw new PortalRefusal('ServiceBusy');
+    return after.context;
+  }
+
+  /** Makes the document of a visit, or finds the one that an earlier try has made. Refusals: those of creation. */
+  async make(found: Linked, number: number, { user, fieldValues }: LinkVisit): Promise<DocumentId> {
+    const { id, link } = found;
+    const owner = await this.#ownerOf(link);
+    const { role, returnUrl, proveContact } = link;
+    const publicLink = {
+      id,
+      role,
+      ...(returnUrl !== null && { returnUrl }),
+      ...(!proveContact && user.email && { quietFor: user.email }),
+    };
+    const visitor = visitorOf(found, user);
+    const [made] = await this.needs.templates.createDocuments(
+      owner,
+      link.templateId,
+      {
+        version: null,
+        documentName: null,
+        properties: {},
+        participants: [...link.participants, { role, user }],
+        fieldValues,
+        publicLink,
+      },
+      seedOf(visitor.id, number),
+    );
+    if (made === undefined) throw new Fatal('internal', 'The template has made no document.');
+    return made.documentId;
+  }
+
+  async #answer({ role, proveContact }: PublicLinkContext, documentId: DocumentId): Promise<VisitAnswer> {
+    const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
+    const turn = document && turnOf(document, role);
+    if (document === undefined || turn === undefined) throw new PortalRefusal('PublicLinkEnded');
+    const { links } = this.needs;
+    const url = proveContact
+      ? links.action(document.context, turn.flowActionId, turn.userId)
+      : links.forVisitor(document.context, turn);
+    return { documentId, url };
+  }
+
+  /** True while the visitor has not acted on the document. */
+  async #isOpen({ role }: PublicLinkContext, documentId: DocumentId): Promise<boolean> {
+    const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
+    const turn = document && turnOf(document, role);
+    if (document === undefined || turn === undefined) return false;
+    return ['ready', 'waiting-for-turn'].includes(
+      pageState({ state: document.state as DocumentState, context: document.context }, turn),
+    );
+  }
+
+  /** The maker of a link that takes visits. Refusals: those of a closed link. */
+  async #openedBy({ link }: Linked): Promise<Tenant> {
+    const status = publicLinkStatus(link, this.needs.runtime.clock.now());
+    if (status !== 'Open') throw new PortalRefusal(`PublicLink${status}`);
+    return this.#ownerOf(link);
+  }
+
+  /** Refusals: `PublicLinkEnded`. */
+  async #ownerOf(link: PublicLinkContext): Promise<Tenant> {
+    const owner = await ownerOf(this.needs, { ...link, createdAt: link.creationDate });
+    if (owner === undefined) throw new PortalRefusal('PublicLinkEnded');
+    return owner;
+  }
+
+  /** The request of the template as it is now. Refusals: `PublicLinkEnded` where it makes no document for the role any more. */
+  async #requestOf(owner: Tenant, { templateId, role }: PublicLinkContext): Promise<CreateDocuments> {
+    try {
+      const { document } = await this.needs.templates.get(owner, templateId, null);
+      const request = parsedInput(newDocuments, document);
+      actionsOf(request, role);
+      return request;
+    } catch (error) {
+      throw error instanceof PortalRefusal ? new PortalRefusal('PublicLinkEnded') : error;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * One person at one link for anybody: an address or a number. What the person has entered is stored until the document of
+ * the visit is made.
+ *
+ * | from   | event       | to     | effects          |                                                       |
+ * |--------|-------------|--------|------------------|-------------------------------------------------------|
+ * | Idle   | MAKE        | Making | makeLinkDocument | no other document was made since the caller looked    |
+ * | Making | MADE        | Idle   |                  |                                                       |
+ * | Making | REFUSED     | Idle   |                  |                                                       |
+ * | Idle   | after 366 d | Ended  |                  | the link is over                                      |
+ *
+ * Ended is not stored: the actor ends.
+ *
+ * Source: docs/decisions/0470-links-for-anybody.md.
+ */
+import { declareEffect, type WithoutTime } from '@sealwright/runtime/actions';
+import { assign, setup } from 'xstate';
+import type { NewFieldValues, NewParticipant } from '../../contracts/portal/flow.ts';
+import type { PortalRefusalCode } from '../../contracts/portal/refusals.ts';
+import type { DocumentId, Millis, OrganizationId } from '../ids.ts';
+import { MAX_LINK_TIME } from './public-link.ts';
+
+export const LINK_VISITOR_ENDED = 'Ended';
+
+export interface LinkVisit {
+  /** Drawn by the client of the visitor. */
+  readonly visitId: string;
+  readonly user: NewParticipant;
+  readonly fieldValues: NewFieldValues;
+}
+
+interface LinkVisitorInput {
+  readonly linkId: string;
+  readonly organizationId: OrganizationId;
+}
+
+export interface LinkVisitorContext extends LinkVisitorInput {
+  /** Oldest first; at most as many as one person may have. */
+  readonly documents: readonly { readonly visitId: string; readonly documentId: DocumentId }[];
+  /** The visit whose document is being made. */
+  readonly visit: LinkVisit | null;
+  /** Reason why the last visit made no document; null = it made one. */
+  readonly refused: (VisitRefusal & { readonly visitId: string }) | null;
+}
+
+interface VisitRefusal {
+  readonly code: PortalRefusalCode;
+  readonly message: string;
+  /** By field; absent = none. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+export type LinkVisitorMessage = { readonly at: Millis } & (
+  | { readonly type: 'MAKE'; readonly number: number; readonly visit: LinkVisit }
+  | { readonly type: 'MADE'; readonly documentId: DocumentId }
+  | ({ readonly type: 'REFUSED' } & VisitRefusal)
+);
+
+/** Makes the document of the visit. Links take turns. */
+export const makeLinkDocument = declareEffect('makeLinkDocument', {
+  types: {} as {
+    input: { readonly linkId: string };
+    outcome: WithoutTime<LinkVisitorMessage> | null;
+  },
+  partitioning: { atOnce: 8, perPartition: 2, partitionOf: ({ linkId }) => linkId },
+});
+
+export const linkVisitorMachine = setup({
+  delays: { retention: MAX_LINK_TIME },
+  types: {
+    context: {} as LinkVisitorContext,
+    input: {} as LinkVisitorInput,
+    events: {} as LinkVisitorMessage,
+  },
+  actions: { makeLinkDocument: makeLinkDocument.action },
+}).createMachine({
+  id: 'link-visitor',
+  context: ({ input }) => ({ ...input, documents: [], visit: null, refused: null }),
+  initial: 'Idle',
+  states: {
+    Idle: {
+      on: {
+        MAKE: {
+          target: 'Making',
+          guard: ({ context, event }) => event.number === context.documents.length,
+          actions: assign(({ event: { visit } }) => ({ visit, refused: null })),
+        },
+      },
+      after: { retention: LINK_VISITOR_ENDED },
+    },
+    Making: {
+      entry: { type: 'makeLinkDocument', params: ({ context: { linkId } }) => ({ linkId }) },
+      on: {
+        MADE: {
+          target: 'Idle',
+          actions: assign(({ context: { documents, visit }, event: { documentId } }) => ({
+            documents: [...documents, { visitId: visit?.visitId ?? '', documentId }],
+            visit: null,
+          })),
+        },
+        REFUSED: {
+          target: 'Idle',
+          actions: assign(({ context: { visit }, event: { code, message, details } }) => ({
+            refused: { visitId: visit?.visitId ?? '', code, message, ...(details && { details }) },
+            visit: null,
+          })),
+        },
+      },
+    },
+    [LINK_VISITOR_ENDED]: {},
+  },
+});
