@@ -259,7 +259,9 @@ async function openServices(
   });
   const services = await Services.open(
     {
-      ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned, onVisit: metrics.portalVisited } }),
+      ...(portal && {
+        portal: { ...portal.options, onSigned: metrics.portalSigned, onVisit: metrics.portalVisited },
+      }),
       shards: settings.runtime.shards,
       onLost: (why) => base.tellLost(why),
       onDraining: () => tellDraining(),

@@ -38,7 +38,10 @@ const GROUPS: ApiDescription['groups'] = [
   { name: 'Folders', description: 'Folders of documents.' },
   { name: 'Drafts', description: 'Requests for documents that are not sent yet.' },
   { name: 'Templates', description: 'Reusable requests for documents, with roles and values.' },
-  { name: 'Links for anybody', description: 'Addresses at which each visitor makes a document of a template.' },
+  {
+    name: 'Links for anybody',
+    description: 'Addresses at which each visitor makes a document of a template.',
+  },
   { name: 'Generation', description: 'Creating documents for every row of a table.' },
   { name: 'Saved flows', description: 'Reusable flows.' },
   { name: 'Editor', description: 'The document editor in other applications.' },

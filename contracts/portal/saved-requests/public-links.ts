@@ -218,6 +218,7 @@ export const viewPublicLink = operation('POST /api/public-links/view', {
   description: 'Needs no key: the ticket is the credential. It changes nothing and counts as no visit.',
   auth: 'anonymous',
   body: members({ ticket }).meta({ id: 'PublicLinkTicket' }),
+  examples: { request: { ticket: EXAMPLE_IDS.ticket } },
   reply: linkPage,
   refusals: CLOSED,
 });
@@ -232,6 +233,7 @@ export const sendPublicLinkCode = operation('POST /api/public-links/code', {
     ...visitor,
     resend: maybeFlag.describe('True: another code, although the last may still be valid.'),
   }).meta({ id: 'PublicLinkCode' }),
+  examples: { request: { ticket: EXAMPLE_IDS.ticket, name: ANA.name, email: ANA.email } },
   reply: 'empty',
   refusals: [...CLOSED, 'TooManyRequests', 'TooManyWrongCodes'],
 });
@@ -252,6 +254,16 @@ export const visitPublicLink = operation('POST /api/public-links/documents', {
     code: shown(textUpTo(50).nullish(), 'Code that was sent, where the link asks for one.', '123456'),
     fieldValues,
   }).meta({ id: 'PublicLinkVisit' }),
+  examples: {
+    request: {
+      ticket: EXAMPLE_IDS.ticket,
+      visitId: EXAMPLE_IDS.flowAction,
+      name: ANA.name,
+      email: ANA.email,
+      code: '123456',
+      fieldValues: { city: 'Lisbon' },
+    },
+  },
   reply: entity('PublicLinkDocument', {
     documentId: id.describe('The document of the visit.'),
     url: shown(
