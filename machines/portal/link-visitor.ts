@@ -18,7 +18,7 @@ import { assign, setup } from 'xstate';
 import type { NewFieldValues, NewParticipant } from '../../contracts/portal/flow.ts';
 import type { PortalRefusalCode } from '../../contracts/portal/refusals.ts';
 import type { DocumentId, Millis, OrganizationId } from '../ids.ts';
-import { MAX_LINK_TIME } from './public-link.ts';
+import { MAX_LINK_TIME_MS } from './public-link.ts';
 
 export const LINK_VISITOR_ENDED = 'Ended';
 
@@ -66,7 +66,7 @@ export const makeLinkDocument = declareEffect('makeLinkDocument', {
 });
 
 export const linkVisitorMachine = setup({
-  delays: { retention: MAX_LINK_TIME },
+  delays: { retention: MAX_LINK_TIME_MS },
   types: {
     context: {} as LinkVisitorContext,
     input: {} as LinkVisitorInput,

@@ -24,11 +24,11 @@ export const PUBLIC_LINK_ENDED = 'Ended';
 
 const DAY = 24 * 3_600_000;
 /** Longest time in which a link takes visits, milliseconds. */
-export const MAX_LINK_TIME = 366 * DAY;
+export const MAX_LINK_TIME_MS = 366 * DAY;
 /** Retention of a link from its creation, milliseconds. */
-export const PUBLIC_LINK_RETENTION = 731 * DAY;
+export const PUBLIC_LINK_RETENTION_MS = 731 * DAY;
 /** Codes of one link in one hour: each is a message to an address that anybody may enter. */
-export const MAX_LINK_CODES = 120;
+const MAX_LINK_CODES = 120;
 const HOUR = 3_600_000;
 
 export interface PublicLinkContext {
@@ -105,5 +105,5 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
     END: ({ endedAt }, { at }) =>
       endedAt === null ? { context: { endedAt: at }, note: 'The link was ended.' } : undefined,
   },
-  end: { state: PUBLIC_LINK_ENDED, lifetimeMs: PUBLIC_LINK_RETENTION },
+  end: { state: PUBLIC_LINK_ENDED, lifetimeMs: PUBLIC_LINK_RETENTION_MS },
 });

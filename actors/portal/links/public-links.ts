@@ -22,7 +22,7 @@ import {
 } from '../../../machines/portal/link-visitor.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
-  MAX_LINK_TIME,
+  MAX_LINK_TIME_MS,
   PUBLIC_LINK_ENDED,
   type PublicLinkContext,
   publicLinkMachine,
@@ -259,7 +259,7 @@ function withoutFixed(request: CreateDocuments, fields: readonly string[]): Crea
 
 /** Refusals: `BadRequest`. */
 function endOf(given: number | null, at: number): number {
-  const latest = at + MAX_LINK_TIME;
+  const latest = at + MAX_LINK_TIME_MS;
   if (given === null) return latest;
   if (given <= at) throw badField('EndDate', 'is over');
   if (given > latest) throw badField('EndDate', 'must be at most 366 days from now');

@@ -11,7 +11,7 @@
 import type { Millis } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import { EDITOR_LINK_LIFETIME_MS } from '../../../machines/portal/editor-session.ts';
-import { PUBLIC_LINK_RETENTION } from '../../../machines/portal/public-link.ts';
+import { PUBLIC_LINK_RETENTION_MS } from '../../../machines/portal/public-link.ts';
 import { readSignedToken, signToken } from '../../shared/secrets/token.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
@@ -40,7 +40,7 @@ export const TICKET_LIFETIME_MS: { readonly [Kind in TicketKind]: Millis } = {
   observe: 90 * 24 * 3_600_000,
   signIn: SIGN_IN_LIFETIME_MS,
   editor: EDITOR_LINK_LIFETIME_MS,
-  link: PUBLIC_LINK_RETENTION,
+  link: PUBLIC_LINK_RETENTION_MS,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

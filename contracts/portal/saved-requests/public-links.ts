@@ -44,7 +44,7 @@ const MAX_DOCUMENTS = 100_000;
 /** Documents of one person with one link. */
 export const MAX_PER_PERSON = 100;
 const CONTACTS = ['Email', 'Phone'] as const;
-export const PUBLIC_LINK_STATUSES = ['Open', 'Full', 'Expired', 'Ended'] as const;
+const PUBLIC_LINK_STATUSES = ['Open', 'Full', 'Expired', 'Ended'] as const;
 
 const CONTACT =
   'What identifies a visitor: an e-mail address, or a telephone number that takes SMS. The name is asked, too.';
