@@ -142,7 +142,7 @@ test.serial(
     const { examined: before } = await service.json<{ examined: number }>('/api/failures');
     await logIn(page, `${service.url}/failures`, await service.key());
     const group = page.getByRole('region', { name: 'pdf.malformed' });
-    await group.getByRole('heading', { name: `${before} × pdf.malformed` }).waitFor();
+    await group.getByRole('heading', { name: `${before} jobs failed: The PDF is damaged.` }).waitFor();
     await group.getByText('Save it again with a PDF program.').waitFor();
     await group.getByRole('button', { name: 'Retry all of them' }).click();
     await page.getByRole('heading', { name: `Retry ${before} jobs?` }).waitFor();
@@ -153,7 +153,7 @@ test.serial(
       .click();
     await page.getByText(`${before} of ${before} done, 0 skipped. Completed.`).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    await group.getByRole('heading', { name: `${2 * before} × pdf.malformed` }).waitFor();
+    await group.getByRole('heading', { name: `${2 * before} jobs failed: The PDF is damaged.` }).waitFor();
     t.is((await service.json<{ examined: number }>('/api/failures')).examined, 2 * before);
   },
 );

@@ -2,7 +2,7 @@
 import type { Failures } from '../../../clients/typescript/batch.d.ts';
 import { Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
-import { counted, JobLink, type View } from './parts.tsx';
+import { causeOf, counted, JobLink, type View } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 export function FailuresView({ data, actions }: View<Failures, { retry(errorCode: string): void }>) {
@@ -15,37 +15,37 @@ export function FailuresView({ data, actions }: View<Failures, { retry(errorCode
       </p>
       {data === undefined && <Skeleton lines={5} label="The failures are being loaded." />}
       {data?.groups.length === 0 && <StateOf icon="circle-check" tone="good" title="No job has failed." />}
-      {data?.groups.map(({ errorCode, remedy, count, oldestAt, newestAt, example }) => (
-        <Card
-          key={errorCode}
-          label={errorCode}
-          title={
-            <>
-              {count} × <code>{errorCode}</code>
-            </>
-          }
-          aside={
-            <ActionButton
-              sends="POST /api/operations"
-              id={`retry-${errorCode}`}
-              icon="rotate-cw"
-              onClick={() => actions?.retry(errorCode)}
-            >
-              Retry all of them
-            </ActionButton>
-          }
-        >
-          <div class="body stack">
-            <p>{remedy ?? 'Read the message of a job for the cause.'}</p>
-            <p class="muted">
-              Newest <Time at={newestAt} />, oldest <Time at={oldestAt} />
-            </p>
-            <p>
-              <JobLink id={example.id}>{example.fileName}</JobLink> {example.message}
-            </p>
-          </div>
-        </Card>
-      ))}
+      {data?.groups.map(({ errorCode, remedy, count, oldestAt, newestAt, example }) => {
+        const { cause, advice } = causeOf(remedy);
+        return (
+          <Card
+            key={errorCode}
+            label={errorCode}
+            title={`${counted(count, 'job', 'jobs')} failed: ${cause}`}
+            aside={
+              <ActionButton
+                sends="POST /api/operations"
+                id={`retry-${errorCode}`}
+                icon="rotate-cw"
+                onClick={() => actions?.retry(errorCode)}
+              >
+                Retry all of them
+              </ActionButton>
+            }
+          >
+            <div class="body stack">
+              <p>{remedy === null ? 'Read the message of a job for the cause.' : advice}</p>
+              <p class="muted">
+                Newest <Time at={newestAt} />, oldest <Time at={oldestAt} />
+              </p>
+              <p>
+                <JobLink id={example.id}>{example.fileName}</JobLink> {example.message}{' '}
+                <code class="muted small">{errorCode}</code>
+              </p>
+            </div>
+          </Card>
+        );
+      })}
     </>
   );
 }

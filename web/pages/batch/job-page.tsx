@@ -188,7 +188,7 @@ function factsOf({ job, children }: JobData): Pairs {
   return [
     ['Id', code(job.id)],
     ['Profile', job.profileName],
-    ['Format', job.format],
+    ['Format', worded(job.format)],
     ['Source', job.folder === null ? job.source : `${job.source} (folder ${job.folder})`],
     ['Created', <Time at={job.createdAt} />],
     ['Changed', <Time at={job.updatedAt} />],
@@ -226,7 +226,7 @@ function profileFacts({ job, profile }: JobData): Pairs {
   return [
     ['Name', profile.name],
     ['Method', profile.method],
-    ['Format', profile.format ?? 'by extension'],
+    ['Format', profile.format === null ? 'by extension' : worded(profile.format)],
     ['Verify', yesNo(profile.verify)],
     ['Encrypt', yesNo(profile.encrypt)],
     ['Validate certificate', yesNo(profile.validateCertificate)],

@@ -13,7 +13,7 @@ import type { IconName } from '../../components/icons.ts';
 import { Badge, Card, PageHead, Skeleton, Table, Tile } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
 import { JOB_COLUMNS, jobRow, USUAL_JOB_COLUMNS } from './job-columns.tsx';
-import { counted, JobLink, State, type View } from './parts.tsx';
+import { causeOf, counted, JobLink, State, type View } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 /** Time ranges, and the number of intervals of their charts. */
@@ -276,8 +276,7 @@ function FailedJobs({
   group: Failures['groups'][number];
   actions: OverviewActions | undefined;
 }) {
-  const [, cause = 'They have a cause of their own.', advice = ''] =
-    /^(.*?\.)(?: (.*))?$/s.exec(remedy ?? '') ?? [];
+  const { cause, advice } = causeOf(remedy);
   return (
     <li>
       <Icon name="file-x" />

@@ -99,8 +99,16 @@ export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' |
   return `${trouble.do} failed ${counted(trouble.failures, 'time', 'times')}: ${trouble.lastError ?? ''}`;
 }
 
+/** Cause of failed jobs and advice, in words for people. @param remedy of their code */
+export function causeOf(remedy: string | null): { readonly cause: string; readonly advice: string } {
+  const [, cause = 'They have a cause of their own.', advice = ''] =
+    /^(.*?\.)(?: (.*))?$/s.exec(remedy ?? '') ?? [];
+  return { cause, advice };
+}
+
+/** Text about a fault; none leaves its place empty, so that cards have no line for it. */
 export function Trouble({ children }: { children: ComponentChildren }) {
-  return <span class="trouble-text">{children}</span>;
+  return children === '' || children === undefined ? null : <span class="trouble-text">{children}</span>;
 }
 
 /** Actions of a list page. */
