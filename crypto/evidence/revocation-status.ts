@@ -8,10 +8,9 @@ import { Asn1Error } from '../asn1/read.ts';
 import type { AlgorithmUse } from '../core/validation-report.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { ALL_REASONS, type CrlPoint, comparableNames, directory, HOLD_REASON } from '../x509/extensions.ts';
-import { keyBits } from '../x509/key-types.ts';
 import { nameKey } from '../x509/names.ts';
-import { signatureMethod } from '../x509/signature-algorithms.ts';
 import { algorithmsOn } from '../x509/signed-structure.ts';
+import { answerAlgorithms } from './answer-algorithms.ts';
 import type { Evidence } from './authorities.ts';
 import { type Crl, type Revocation, readCrl } from './crl.ts';
 import { type OcspAnswer, readOcsp, responderOf, type SingleAnswer } from './ocsp.ts';
@@ -31,6 +30,8 @@ interface CrlStatement {
   readonly revocation: Revocation | undefined;
   /** The newest CRL it is based on. */
   readonly newest: UsableCrl;
+  /** The complete CRL that a delta CRL extends. */
+  readonly base?: UsableCrl;
   readonly reasons: number;
 }
 
@@ -83,7 +84,7 @@ function statementsOf(lists: readonly UsableCrl[]): CrlStatement[] {
       .map((base) => {
         const removed = delta.revocation?.reason === 'removeFromCRL';
         const revocation = removed ? undefined : (delta.revocation ?? base.revocation);
-        return { revocation, newest: delta, reasons: delta.reasons & base.reasons };
+        return { revocation, newest: delta, base, reasons: delta.reasons & base.reasons };
       }),
   );
   return [...alone, ...revoking, ...together];
@@ -184,7 +185,12 @@ function forgeryOf(crl: Crl, signer: Certificate): string | undefined {
   return fault === undefined ? undefined : `its signature is not that of the issuer (${fault})`;
 }
 
-export type RevocationStatus =
+export type RevocationStatus = KnownStatus & {
+  /** Earliest revocation after the requested time by which the key may be in other hands; undefined without one. */
+  readonly lostAt?: number | undefined;
+};
+
+type KnownStatus =
   | { readonly status: 'good'; readonly source: RevocationSource }
   /** `revocation.at` is at or before the requested time. */
   | { readonly status: 'revoked'; readonly revocation: Revocation; readonly source: RevocationSource }
@@ -227,13 +233,13 @@ export function revocationStatus(
     readonly options?: StatusOptions | undefined;
   },
 ): RevocationStatus {
-  const { now = Number.POSITIVE_INFINITY, above = [] } = options;
+  const { now = Number.POSITIVE_INFINITY, above = [], lostAt, provenAt = () => at } = options;
   let known: readonly Certificate[] | undefined;
   const others = (): readonly Certificate[] => {
     known ??= [...(options.others ?? []), ...certificatesIn(evidence)];
     return known;
   };
-  const request = { certificate, issuer, above, others, evidence, at, now };
+  const request = { certificate, issuer, above, others, evidence, at, now, lostAt, provenAt };
   const problems = new Set<string>();
   const answers = [...ocspAnswers(request, problems), ...crlAnswers(request, problems)];
   return decide(answers, at, problems);
@@ -246,6 +252,13 @@ interface StatusOptions {
   readonly above?: readonly Certificate[];
   /** Candidates for certificates of CRL keys in addition to the evidence. @default none */
   readonly others?: readonly Certificate[];
+  /**
+   * Time since which keys above the certificate may be in other hands: an answer that is not proven to be older says only
+   * that a certificate is revoked (EN 319 102-1 §5.6.2.2). @default never
+   */
+  readonly lostAt?: number | undefined;
+  /** Earliest proven time of existence of an answer. @default the requested time */
+  readonly provenAt?: (der: Buffer) => number;
 }
 
 interface StatusRequest {
@@ -256,6 +269,8 @@ interface StatusRequest {
   readonly evidence: Evidence;
   readonly at: number;
   readonly now: number;
+  readonly lostAt: number | undefined;
+  readonly provenAt: (der: Buffer) => number;
 }
 
 /** One authentic response about the certificate. */
@@ -266,6 +281,24 @@ interface Answer {
   /** Bits of ReasonFlags that it covers. @default all */
   readonly reasons?: number;
   readonly source: RevocationSource;
+}
+
+/** Reasons that suspect no key (ITU-T X.509 §9.5.3.1); a hold is lifted or becomes another reason. */
+const UNSUSPICIOUS: ReadonlySet<string> = new Set([
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+  'certificateHold',
+  'removeFromCRL',
+]);
+
+function lossAfter(answers: readonly Answer[], at: number): number | undefined {
+  const losses = answers.flatMap(({ revocation }) =>
+    revocation === undefined || revocation.at <= at || UNSUSPICIOUS.has(revocation.reason)
+      ? []
+      : [revocation.at],
+  );
+  return losses.length === 0 ? undefined : Math.min(...losses);
 }
 
 function decide(answers: readonly Answer[], at: number, problems: Set<string>): RevocationStatus {
@@ -283,17 +316,18 @@ function decide(answers: readonly Answer[], at: number, problems: Set<string>): 
       );
     if (!lifted) return { status: 'revoked', revocation, source };
   }
+  const lostAt = lossAfter(answers, at);
   // CRLs for some reasons prove a status only combined (RFC 5280 §6.3.3).
   let reasons = 0;
   for (const { untimely, source, reasons: coveredReasons = ALL_REASONS } of newestFirst) {
     if (untimely === undefined) {
       reasons |= coveredReasons;
-      if (reasons === ALL_REASONS) return { status: 'good', source };
+      if (reasons === ALL_REASONS) return { status: 'good', source, lostAt };
     } else problems.add(untimely);
   }
   if (reasons !== 0) problems.add('the CRLs tell about some reasons only');
   if (problems.size === 0) problems.add('there is no answer about it');
-  return { status: 'unknown', reason: [...problems].slice(0, 5).join('; ') };
+  return { status: 'unknown', reason: [...problems].slice(0, 5).join('; '), lostAt };
 }
 
 function untimely(
@@ -321,6 +355,12 @@ function untimely(
   return at <= end ? undefined : `${kind} was good until ${day(end)} only`;
 }
 
+/** Reason why an answer may be made with a key in other hands. */
+function doubtOf(kind: string, { lostAt, provenAt }: StatusRequest, ...ders: Buffer[]): string | undefined {
+  if (lostAt === undefined || ders.every((der) => provenAt(der) < lostAt)) return undefined;
+  return `nothing proves that ${kind} is from before the revocation of its authority`;
+}
+
 function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
   const { certificate, issuer, evidence } = request;
   const limit = answerLimit();
@@ -335,7 +375,7 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
       answer,
       issuer,
       () => certificatesIn(evidence),
-      (one) => revocationOfResponder(one, request),
+      (one) => revocationOfResponder(one, answer.der, request),
     );
     if (typeof responder === 'string') problems.add(responder);
     else {
@@ -370,9 +410,12 @@ function ocspAnswer(
   signer: Certificate,
 ): Answer {
   const { thisUpdate, nextUpdate, revocation, archiveCutoff } = single;
+  const kind = 'the OCSP answer';
   return {
     revocation,
-    untimely: untimely('the OCSP answer', request, { thisUpdate, nextUpdate, expiredSince: archiveCutoff }),
+    untimely:
+      untimely(kind, request, { thisUpdate, nextUpdate, expiredSince: archiveCutoff }) ??
+      doubtOf(kind, request, answer.der),
     source: {
       kind: 'ocsp',
       der: answer.der,
@@ -390,14 +433,19 @@ function ocspAnswer(
 /**
  * Revocation status of a responder without the no-check extension, by CRL only, so that it can't vouch for itself.
  */
-function revocationOfResponder(responder: Certificate, request: StatusRequest): string | undefined {
+function revocationOfResponder(
+  responder: Certificate,
+  answer: Buffer,
+  request: StatusRequest,
+): string | undefined {
   const { ocspNoCheck, crlUrls, ocspUrls } = responder;
   if (ocspNoCheck || (crlUrls.length === 0 && ocspUrls.length === 0)) return undefined;
   const problems = new Set<string>();
   const own = { ...request, certificate: responder };
   const verdict = decide([...crlAnswers(own, problems)], request.at, problems);
-  if (verdict.status === 'good') return undefined;
-  return verdict.status === 'revoked' ? 'is revoked' : 'has no revocation answer of its own';
+  const { status, lostAt = Number.POSITIVE_INFINITY } = verdict;
+  if (status === 'good' && request.provenAt(answer) < lostAt) return undefined;
+  return status !== 'unknown' ? 'is revoked' : 'has no revocation answer of its own';
 }
 
 function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
@@ -406,13 +454,16 @@ function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<A
   if (lists.length > 0 && statements.length === 0) {
     problems.add('a CRL lists only what changed since another list, which is not at hand');
   }
-  for (const { revocation, newest, reasons } of statements) {
+  for (const { revocation, newest, base, reasons } of statements) {
     const { crl, signer } = newest;
+    const kind = 'the CRL';
+    const ders = [crl.der, ...(base === undefined ? [] : [base.crl.der])];
     const { thisUpdate, nextUpdate, expiredSince } = crl;
     yield {
       revocation,
       reasons,
-      untimely: untimely('the CRL', request, { thisUpdate, nextUpdate, expiredSince }),
+      untimely:
+        untimely(kind, request, { thisUpdate, nextUpdate, expiredSince }) ?? doubtOf(kind, request, ...ders),
       source: {
         kind: 'crl',
         der: crl.der,
@@ -526,32 +577,4 @@ export interface RevocationSource {
   /** Signer: the issuer, or a delegated OCSP responder. */
   readonly signer: Certificate;
   readonly algorithms: readonly AlgorithmUse[];
-}
-
-const NAMES = { ocsp: 'OCSP answer', crl: 'CRL' } as const;
-
-const cache = new WeakMap<Crl | OcspAnswer, Map<Certificate, readonly AlgorithmUse[]>>();
-
-/** Algorithms that a signed response relies on, computed once for each of its signers. */
-function answerAlgorithms(
-  answer: Crl | OcspAnswer,
-  signer: Certificate,
-  kind: RevocationSource['kind'],
-): readonly AlgorithmUse[] {
-  const bySigner = cache.get(answer) ?? new Map<Certificate, readonly AlgorithmUse[]>();
-  cache.set(answer, bySigner);
-  let algorithms = bySigner.get(signer);
-  if (algorithms === undefined) {
-    algorithms = algorithmsOf(answer, signer, NAMES[kind]);
-    bySigner.set(signer, algorithms);
-  }
-  return algorithms;
-}
-
-function algorithmsOf({ signature }: Crl | OcspAnswer, signer: Certificate, what: string): AlgorithmUse[] {
-  const scheme = signatureMethod(signature.algorithm.id)?.scheme ?? signature.algorithm.id;
-  const bits = keyBits(signer.publicKey);
-  const uses = [{ name: scheme, ...(bits === undefined ? {} : { bits }), where: `signature of the ${what}` }];
-  if (signature.hash === undefined || scheme === 'ed25519') return uses;
-  return [...uses, { name: signature.hash, where: `digest of the ${what}` }];
 }

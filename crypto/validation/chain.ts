@@ -10,7 +10,11 @@ import type {
 } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
-import { type RevocationSource, revocationStatus } from '../evidence/revocation-status.ts';
+import {
+  type RevocationSource,
+  type RevocationStatus,
+  revocationStatus,
+} from '../evidence/revocation-status.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { shownName } from '../x509/display-name.ts';
 import { companyNumber, holderName, issuerName, personNumber } from '../x509/holder.ts';
@@ -196,24 +200,17 @@ function checkAlgorithms(path: readonly Certificate[], time: number, results: Re
 }
 
 function checkRevocation(path: readonly Certificate[], request: ChainRequest, results: ResultsBuilder): void {
-  const { trust, time, evidence, notBefore, work } = request;
+  const { trust, time, notBefore } = request;
   if (trust.revocation === 'none') return;
-  for (const [index, certificate] of path.entries()) {
-    const issuer = path[index + 1];
-    if (issuer === undefined) break;
-    work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
+  for (const { index, certificate, answer, lostAt } of statusesOf(path, request)) {
     const { subjectName } = certificateRecord(certificate);
-    const answer = revocationStatus(certificate, issuer, {
-      evidence,
-      at: time,
-      options: {
-        now: request.now + ASKED_SINCE_MS,
-        above: path.slice(index + 2),
-        others: request.others,
-      },
-    });
     const reason = answer.status === 'unknown' ? answer.reason : weaknessOf(answer.source, request);
-    if (reason !== undefined) {
+    if (
+      lostAt !== undefined &&
+      (answer.status === 'unknown' || isUnproven(index, certificate, lostAt, request))
+    ) {
+      results.failed('REVOKED_CA_NO_POE', lostAuthority(subjectName, lostAt, reason));
+    } else if (reason !== undefined) {
       const message = `Nothing says whether ${subjectName} was revoked: ${reason}.`;
       const check = { type: 'revocation.unknown', message };
       if (trust.revocation === 'soft') results.warning(check);
@@ -237,6 +234,61 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
       results.failed(reason === 'certificateHold' ? 'TRY_LATER' : revokedAs(index, at, notBefore), check);
     }
   }
+}
+
+interface PathStatus {
+  readonly index: number;
+  readonly certificate: Certificate;
+  readonly answer: RevocationStatus;
+  /** Time since which a key above it may be in other hands; undefined: none is known to be. */
+  readonly lostAt: number | undefined;
+}
+
+/**
+ * Returns the status of each certificate below the anchor. The authorities are asked about first: one that was revoked
+ * after the proven time may since have made certificates and answers of any date (EN 319 102-1 §5.6.2.2).
+ */
+function statusesOf(path: readonly Certificate[], request: ChainRequest): readonly PathStatus[] {
+  const { time, evidence, evidenceTime, work } = request;
+  const found: PathStatus[] = [];
+  let lostAt: number | undefined;
+  for (let index = path.length - 2; index >= 0; index--) {
+    const [certificate, issuer] = path.slice(index);
+    if (certificate === undefined || issuer === undefined) break;
+    work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
+    const answer = revocationStatus(certificate, issuer, {
+      evidence,
+      at: time,
+      options: {
+        now: request.now + ASKED_SINCE_MS,
+        above: path.slice(index + 2),
+        others: request.others,
+        lostAt,
+        provenAt: evidenceTime,
+      },
+    });
+    found.unshift({ index, certificate, answer, lostAt });
+    if (answer.lostAt !== undefined) lostAt = Math.min(answer.lostAt, lostAt ?? answer.lostAt);
+  }
+  return found;
+}
+
+/** True for an authority's certificate that may be from after the loss; what was signed names that of the signer. */
+function isUnproven(
+  index: number,
+  { der }: Certificate,
+  lostAt: number,
+  { evidenceTime }: ChainRequest,
+): boolean {
+  return index > 0 && evidenceTime(der) >= lostAt;
+}
+
+function lostAuthority(subjectName: string, lostAt: number, reason: string | undefined): Check {
+  return {
+    type: 'revocation.authority',
+    message: `An authority above ${subjectName} was revoked, and nothing proves that what it says is older.`,
+    detail: `revoked ${dateText(lostAt)}${reason === undefined ? '' : `; ${reason}`}`,
+  };
 }
 
 /** Tolerance for responses requested during validation or signing, since clocks differ. Milliseconds. */

@@ -48,9 +48,10 @@ interface ProofsOfExistence {
 /** Accepted difference between the clocks of authorities before their order is doubted. Milliseconds. */
 const CLOCK_DIFFERENCE_MS = 60_000;
 
-/** Validates the time-stamps of a signature. @throws {WorkBudgetExceeded} */
+/** Validates the time-stamps of a signature. @param own what the file alone has. @throws {WorkBudgetExceeded} */
 function validateTimestamps(
   facts: SignatureInfo,
+  own: SignatureInfo,
   request: ValidationRequest,
   work: WorkBudget,
 ): ProofsOfExistence {
@@ -63,9 +64,9 @@ function validateTimestamps(
       (time, { genTime, covers }) => (covers(der) ? Math.min(time, genTime) : time),
       request.at,
     );
-  // Nothing in the file proves evidence from outside it.
+  // Nothing in the file proves evidence that it does not have.
   const evidenceTime = (der: Buffer): number =>
-    isIn(der, request.trust.evidence) ? request.at : provenAt(der);
+    isIn(der, request.trust.evidence) && !isOf(der, own) ? request.at : provenAt(der);
   // Newest first: an archive time-stamp gives the time for judging earlier ones.
   for (const stamp of [...facts.timestamps].reverse()) {
     work.spend(STEPS_PER_TIMESTAMP);
@@ -95,7 +96,13 @@ interface Archive {
 const STEPS_PER_TIMESTAMP = 100;
 
 function isIn(der: Buffer, evidence: Evidence | undefined): boolean {
-  return evidence !== undefined && [...evidence.crls, ...evidence.ocsps].some((one) => one.equals(der));
+  if (evidence === undefined) return false;
+  const { certificates, crls, ocsps } = evidence;
+  return [...certificates, ...crls, ...ocsps].some((one) => one.equals(der));
+}
+
+function isOf(der: Buffer, { evidence, certificates }: SignatureInfo): boolean {
+  return isIn(der, evidence) || certificates.some((one) => one.der.equals(der));
 }
 
 interface TimestampRequest extends ValidationRequest {
@@ -224,7 +231,7 @@ function validateWithinBudget(
   work: WorkBudget,
 ): SignatureRecord {
   const known = withFurtherEvidence(facts, request);
-  const proofs = validateTimestamps(known, request, work);
+  const proofs = validateTimestamps(known, facts, request, work);
   const bestTime = Math.min(proofs.existed ?? request.at, request.at);
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);

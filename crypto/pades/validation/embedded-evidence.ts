@@ -78,7 +78,7 @@ export function embeddedEvidence(pdf: PdfDocument): EmbeddedEvidence {
       ...(unread > 0 && { unread }),
     },
     isCovered(der, coverage) {
-      const same = answers.filter((item) => item.der.equals(der));
+      const same = [...certificates, ...answers].filter((item) => item.der.equals(der));
       return same.length === 0 || same.some((item) => isWithin(item, coverage));
     },
     hasAnswerIn: (coverage) => answers.some((item) => isWithin(item, coverage)),

@@ -139,11 +139,11 @@ function coveredBefore(
 }
 
 function holds(properties: readonly SignatureNode[], der: Buffer): boolean {
-  const { crls, ocsps } = evidenceIn(properties);
+  const { certificates, crls, ocsps } = evidenceIn(properties);
   const tokens = properties
     .flatMap((property) => childrenNamed(property, XADES, 'EncapsulatedTimeStamp'))
     .flatMap(readableBase64);
-  return [...crls, ...ocsps, ...tokens].some((part) => part.includes(der));
+  return [...certificates, ...crls, ...ocsps, ...tokens].some((part) => part.includes(der));
 }
 
 function methodOf(node: SignatureNode): CanonicalMethod {

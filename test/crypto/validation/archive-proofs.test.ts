@@ -1,14 +1,18 @@
-/** An archive time-stamp proves exactly the older time-stamps and responses that it covers. */
+/** An archive time-stamp proves exactly the older time-stamps, responses and certificates that it covers. */
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { DIGEST_ID, OID } from '#crypto/asn1/oids.js';
-import { octetString, oid, sequence } from '#crypto/asn1/write.js';
+import { TAG } from '#crypto/asn1/read.js';
+import { octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { amendSignedData } from '#crypto/cms/amend.js';
 import { archiveImprintData, indexedAttributes } from '#crypto/cms/archive-imprint.js';
 import { signatureTimestampAttribute, unsignedAttribute } from '#crypto/cms/attributes-template.js';
 import { parseSignedData } from '#crypto/cms/parse.js';
+import { encodeCertId } from '#crypto/evidence/revocation-inquiry.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { makeBasicResponse } from '../../pki/revocation-answers.ts';
 import { makeToken } from '../../pki/tokens.ts';
-import { forge } from './forge.ts';
+import { attributeOf, forge } from './forge.ts';
 import {
   CONTENT,
   crlOf,
@@ -130,6 +134,99 @@ test('a revocation answer is proven by the oldest archive time-stamp that covers
     t.is(record.bestTime, SIGNED + DAY);
     t.is(verdictOf(record), revocation ? 'TOTAL-PASSED' : 'INDETERMINATE: TRY_LATER');
   }
+});
+
+/** CRLReason (RFC 5280 §5.3.1). */
+const REASON = { keyCompromise: 1, superseded: 4 } as const;
+const HOUR = 3_600_000;
+const LOST = SIGNED + 10 * DAY;
+const MONTH_LATER = SIGNED + 30 * DAY;
+
+/** Adds a time-stamp over the signature, an hour after it, and further attributes. */
+function stamped(der: Buffer, further: readonly Buffer[] = []): Buffer {
+  const value = parseSignedData(der).signers[0]?.signature ?? Buffer.alloc(0);
+  const stamp = signatureTimestampAttribute(tokenOver(value, SIGNED + HOUR));
+  return amendSignedData(der, { unsigned: new Map([[0, [stamp, ...further]]]) });
+}
+
+test('an answer of an authority that was revoked since counts only when it is proven to be older', (t) => {
+  const { root, ca, signer, tsaCa } = parties();
+  const ofNow = crlOf(ca, MONTH_LATER - DAY);
+  const verdict = (der: Buffer, { reason, at }: { reason: number; at: number }, ...own: Buffer[]): string => {
+    const lists = [crlOf(root, MONTH_LATER - DAY, [[ca, { at, reason }]]), crlOf(tsaCa, MONTH_LATER - DAY)];
+    const evidence = evidenceOf([...lists, ...own]);
+    return verdictOf(judged(der, { at: MONTH_LATER, trust: { revocation: 'hard', evidence } }));
+  };
+  const bare = stamped(forge({ signer, content: CONTENT, at: SIGNED }));
+  const lost = { reason: REASON.keyCompromise, at: LOST };
+  t.is(verdict(bare, lost, ofNow), 'INDETERMINATE: REVOKED_CA_NO_POE');
+  t.is(verdict(bare, { ...lost, reason: REASON.superseded }, ofNow), 'TOTAL-PASSED');
+  t.is(verdict(bare, { ...lost, at: SIGNED }, ofNow), 'INDETERMINATE: REVOKED_CA_NO_POE');
+  const crls = [crlOf(ca, SIGNED + 2 * HOUR)];
+  const carrying = stamped(forge({ signer, content: CONTENT, at: SIGNED, crls }));
+  t.is(verdict(carrying, lost), 'INDETERMINATE: REVOKED_CA_NO_POE', 'the list may have been made since');
+  const whole = archived(carrying, { at: LOST - DAY });
+  t.is(verdict(whole, lost), 'TOTAL-PASSED');
+  t.is(verdict(whole, lost, ...crls), 'TOTAL-PASSED', 'the authority still gives the same list');
+  t.is(verdict(archived(carrying, { at: LOST + DAY }), lost), 'INDETERMINATE: REVOKED_CA_NO_POE');
+  const open = archived(carrying, { at: LOST - DAY, names: { revocation: false } });
+  t.is(verdict(open, lost), 'INDETERMINATE: REVOKED_CA_NO_POE');
+});
+
+test('the certificate of an authority below one that was revoked since counts only when it is proven to be older', (t) => {
+  const { root, tsaCa } = parties();
+  const upper = issue('Upper', root, { use: { kind: 'ca' }, notAfter: SIGNED + YEAR });
+  const lower = issue('Lower', upper, { use: { kind: 'ca' }, notAfter: SIGNED + YEAR });
+  const signer = issue('Ada', lower);
+  const der = stamped(
+    forge({
+      signer,
+      content: CONTENT,
+      at: SIGNED,
+      certificates: [signer, lower, upper].map(({ certificate }) => certificate),
+      crls: [crlOf(upper, SIGNED + 2 * HOUR), crlOf(lower, SIGNED + 2 * HOUR)],
+    }),
+  );
+  const lists = (lost: boolean) => [
+    crlOf(root, MONTH_LATER - DAY, lost ? [[upper, { at: LOST, reason: REASON.keyCompromise }]] : []),
+    crlOf(tsaCa, MONTH_LATER - DAY),
+  ];
+  const verdict = (signed: Buffer, lost = true): string => {
+    const trust = { revocation: 'hard', evidence: evidenceOf(lists(lost)) } as const;
+    return verdictOf(judged(signed, { at: MONTH_LATER, trust }));
+  };
+  t.is(verdict(der, false), 'TOTAL-PASSED');
+  t.is(verdict(der), 'INDETERMINATE: REVOKED_CA_NO_POE');
+  t.is(verdict(archived(der, { at: LOST - DAY })), 'TOTAL-PASSED');
+});
+
+test('an answer of a responder that was revoked since counts only when it is proven to be older', (t) => {
+  const { root, ca, tsaCa } = parties();
+  // The lists of the CA are from after its expiry, and tell about the responder alone.
+  const signer = issue('Short-lived', ca, { notAfter: SIGNED + 5 * DAY });
+  const use = { kind: 'ocsp', noCheck: false } as const;
+  const responder = issue('Responder', ca, { use, crlUrl: 'http://ca.test/list' });
+  const id = encodeCertId(readCertificate(signer.certificate), readCertificate(ca.certificate));
+  const answer = makeBasicResponse([id], {
+    producedAt: SIGNED + 2 * HOUR,
+    thisUpdate: SIGNED + 2 * HOUR,
+    nextUpdate: SIGNED + DAY,
+    revoked: new Map(),
+    issuer: ca.certificate,
+    responder,
+  });
+  const values = sequence(tlv(TAG.context1Constructed, sequence(answer)));
+  const der = stamped(forge({ signer, content: CONTENT, at: SIGNED }), [
+    attributeOf(oid(OID.revocationValues), values),
+  ]);
+  const verdict = (bytes: Buffer, reason: number): string => {
+    const lists = [root, tsaCa].map((issuer) => crlOf(issuer, MONTH_LATER - DAY));
+    const evidence = evidenceOf([...lists, crlOf(ca, LOST + DAY, [[responder, { at: LOST, reason }]])]);
+    return verdictOf(judged(bytes, { at: MONTH_LATER, trust: { revocation: 'hard', evidence } }));
+  };
+  t.is(verdict(der, REASON.keyCompromise), 'INDETERMINATE: TRY_LATER');
+  t.is(verdict(der, REASON.superseded), 'TOTAL-PASSED');
+  t.is(verdict(archived(der, { at: LOST - DAY }), REASON.keyCompromise), 'TOTAL-PASSED');
 });
 
 test('an invalid time-stamp or archive time-stamp raises no level', (t) => {
