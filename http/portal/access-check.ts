@@ -19,11 +19,12 @@ import { mayUsePage, needsProof, USER_SCOPES } from '../../machines/portal/accou
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { bearerToken } from '../core/access/access-tokens.ts';
+import { askedAgain } from '../core/access/asked-again.ts';
 import { withBearerError } from '../core/access/bearer-errors.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
-import { clearedCookie, hostCookie, readCookie } from '../core/access/session-cookies.ts';
+import { clearedCookie, hostCookie, passingCookie, readCookie } from '../core/access/session-cookies.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';
-import { redirect } from '../core/reply.ts';
+import { type ReplyHeaders, redirect } from '../core/reply.ts';
 import {
   type AccessCheck,
   type Admission,
@@ -42,6 +43,29 @@ export const USER_COOKIE = 'sealwright-user';
 export function userCookie(https: boolean): string {
   return hostCookie(USER_COOKIE, https);
 }
+
+/** Cookie with the path of the page to which a sign-in leads. */
+const ONWARD_COOKIE = 'sealwright-onward';
+/** Time of a sign-in: that of a mailed link, and of a second one. */
+const ONWARD_SECONDS = 1800;
+/** Pages of users. What needs a query has a way there on its page. */
+const ONWARD_PATH = /^\/account(?:\/[\w-]{1,64}){1,4}$/;
+
+function onwardCookie({ method, path, caller: { https } }: IncomingRequest): ReplyHeaders {
+  if (method !== 'GET' || path === SECOND_STEP_PATH || !ONWARD_PATH.test(path)) return [];
+  return [['Set-Cookie', passingCookie(hostCookie(ONWARD_COOKIE, https), path, ONWARD_SECONDS, https)]];
+}
+
+/** The page that was asked for before the sign-in, and the header that forgets it. @param cookies header of the request */
+export function onwardPath(
+  cookies: string,
+  https: boolean,
+): { path: string; headers: ReplyHeaders } | undefined {
+  const name = hostCookie(ONWARD_COOKIE, https);
+  const path = readCookie(cookies, name);
+  return ONWARD_PATH.test(path) ? { path, headers: [['Set-Cookie', clearedCookie(name, https)]] } : undefined;
+}
+
 /** Header with the token of a session of the editor in another application. */
 const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
@@ -125,16 +149,22 @@ function admitUser(
     { origin: arrival.header('origin'), fetchSite: arrival.header('sec-fetch-site') },
     caller,
   );
-  if (cookie === '') return { admitted: false, reply: redirect(302, SIGN_IN_PATH) };
+  if (cookie === '')
+    return {
+      admitted: false,
+      reply: askedAgain(arrival) ?? redirect(302, SIGN_IN_PATH, onwardCookie(arrival)),
+    };
   if (method !== 'GET' && method !== 'HEAD' && !fromHere)
     throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
   const origin = requestOriginOf(arrival);
+  const onward = onwardCookie(arrival);
   return signIn.session(cookie).then(async (user) => {
     if (user === undefined) {
       if (await signIn.isPending(cookie)) return { admitted: false, reply: redirect(302, SECOND_STEP_PATH) };
       wrongKeys.count(address);
       const forget = clearedCookie(userCookie(https), https);
-      return { admitted: false, reply: redirect(302, SIGN_IN_PATH, [['Set-Cookie', forget]]) };
+      const headers: ReplyHeaders = [['Set-Cookie', forget], ...onward];
+      return { admitted: false, reply: redirect(302, SIGN_IN_PATH, headers) };
     }
     if (!mayUsePage(user.role, policy, method, path))
       throw new PortalRefusal('Forbidden', 'The role of the user does not permit this.');

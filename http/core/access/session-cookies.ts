@@ -38,6 +38,11 @@ export function sessionCookie(name: string, token: string, https: boolean): stri
   return `${name}=${token}; ${attributes(https)}`;
 }
 
+/** A cookie that the browser keeps for some seconds, also when it is closed. */
+export function passingCookie(name: string, value: string, seconds: number, https: boolean): string {
+  return `${name}=${value}; Max-Age=${seconds}; ${attributes(https)}`;
+}
+
 /** Deletes the cookie in the browser. */
 export function clearedCookie(name: string, https: boolean): string {
   return `${name}=; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; ${attributes(https)}`;

@@ -6,6 +6,7 @@
 import type { Access } from '../../../contracts/batch/access.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { bearerToken } from '../access/access-tokens.ts';
+import { askedAgain } from '../access/asked-again.ts';
 import type { Authenticator, Identity } from '../access/auth.ts';
 import { scopesGiving, withBearerError } from '../access/bearer-errors.ts';
 import type { Caller } from '../access/caller.ts';
@@ -137,7 +138,8 @@ export function createAccessCheck(
         const isWrong = thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials';
         if (isWrong && apiKey !== '') wrongKeys.count(arrival.caller.address);
         if (!isWrong || policy !== 'page' || apiKey !== '') throw thrown;
-        return { admitted: false, reply: redirect(302, loginPath(arrival)) };
+        const again = session === '' ? askedAgain(arrival) : undefined;
+        return { admitted: false, reply: again ?? redirect(302, loginPath(arrival)) };
       }
     },
   };

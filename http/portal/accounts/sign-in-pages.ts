@@ -27,7 +27,7 @@ import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
-import { requestOriginOf, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
+import { onwardPath, requestOriginOf, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -329,18 +329,19 @@ function accountRoute({ sessions, factors }: SignInPages): AnyRoute {
     path: '/account',
     summary: 'A page for users: who is signed in.',
     auth: 'user',
-    handle: async ({ page, user, query }) =>
-      // Signing in leads here, and on to the documents.
-      query['from'] === 'link'
-        ? redirect(302, addressFrom(page, '/account/documents'))
-        : accountReply(
-            200,
-            myAccountPage(page, user, {
-              sessions: await sessions.list(user.tenant.organization.id, user.id),
-              factor: await factors.state(user.id),
-              notice: doneNotice(page, query),
-            }),
-          ),
+    async handle({ page, user, query, cookies, caller }) {
+      // Signing in leads here, and on to the page that was asked for, or to the documents.
+      if (query['from'] === 'link') {
+        const { path = '/account/documents', headers } = onwardPath(cookies, caller.https) ?? {};
+        return redirect(302, addressFrom(page, path), headers);
+      }
+      const shown = {
+        sessions: await sessions.list(user.tenant.organization.id, user.id),
+        factor: await factors.state(user.id),
+        notice: doneNotice(page, query),
+      };
+      return accountReply(200, myAccountPage(page, user, shown));
+    },
   });
 }
 

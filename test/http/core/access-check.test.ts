@@ -91,6 +91,29 @@ test('a page without a session redirects to the login and back, and a wrong key 
   t.throws(() => closed.admit(arrival({}), 'page'), { code: 'auth.misconfigured' });
 });
 
+test('a page that another site links to is asked for again, once, for the cookie that the browser kept back', (t) => {
+  const check = createAccessCheck(
+    authenticator(),
+    { allowedHosts: ['*'], requireHttps: false },
+    createWrongKeys(new SimulatedClock()),
+  );
+  const followed = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-dest': 'document',
+  };
+  const reply = (headers: Readonly<Record<string, string>>, method = 'GET') => {
+    const admission = check.admit({ ...arrival(headers), method }, 'page');
+    return admission.admitted ? 'admitted' : [admission.reply.status, admission.reply.headers?.[0]?.[0]];
+  };
+  t.deepEqual(reply(followed), [200, 'Refresh']);
+  const login = [302, 'Location'];
+  t.deepEqual(reply({ ...followed, 'sec-fetch-site': 'same-origin' }), login, 'the second time');
+  t.deepEqual(reply({ ...followed, 'sec-fetch-site': 'none' }), login);
+  t.deepEqual(reply({ ...followed, 'sec-fetch-dest': 'iframe' }), login);
+  t.deepEqual(reply({ ...followed, cookie: 'c=over' }), login);
+  t.deepEqual(reply(followed, 'POST'), login);
+});
+
 test('HTML is sent only to clients whose Accept header prefers it', (t) => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
   for (const html of [

@@ -56,6 +56,30 @@ test.serial('a link signs in once by its button, and a GET of it changes nothing
   t.is(ended.headers.get('location'), '/sign-in');
 });
 
+test.serial(
+  'a page that another site links to is asked for again, and then kept for the sign-in',
+  async (t) => {
+    const page = '/account/documents/3c9f6f2e-6f0e-4b52-9e3b-0a2f8d1c7b11';
+    const ask = (headers: Readonly<Record<string, string>>): Promise<Response> =>
+      fetch(`${t.context.url}${page}`, { headers, redirect: 'manual' });
+    const followed = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
+    // A browser keeps a SameSite=Strict cookie back from such a request; it repeats it from the page that it gets.
+    const first = await ask(followed);
+    t.is(first.status, 200);
+    t.is(first.headers.get('refresh'), '0');
+    t.is(first.headers.get('set-cookie'), null);
+    for (const again of [
+      { ...followed, 'Sec-Fetch-Site': 'same-origin' },
+      { ...followed, 'Sec-Fetch-Dest': 'iframe' },
+    ]) {
+      const answer = await ask(again);
+      t.is(answer.headers.get('location'), '/sign-in');
+      const kept = answer.headers.get('set-cookie') ?? '';
+      t.is(kept, `sealwright-onward=${page}; Max-Age=1800; Path=/; HttpOnly; SameSite=Strict`);
+    }
+  },
+);
+
 test.serial('forms need the token of the session and their own origin', async (t) => {
   const program = t.context;
   await register(program, 'bea@example.org');
@@ -86,6 +110,18 @@ test.serial('forms need the token of the session and their own origin', async (t
   const next = await signedIn(program, 'bea@example.org');
   await next.page('/account');
   t.not(next.token, token);
+  // The page that was asked for before the sign-in, and nothing else.
+  const signedInFrom = (path: string): Promise<Response> => {
+    const headers = { Cookie: `${next.cookie}; sealwright-onward=${path}` };
+    return fetch(`${program.url}/account?from=link`, { headers, redirect: 'manual' });
+  };
+  const led = await signedInFrom('/account/documents/one-2');
+  t.is(led.headers.get('location'), '/account/documents/one-2');
+  t.regex(led.headers.get('set-cookie') ?? '', /^sealwright-onward=; Max-Age=0/);
+  for (const path of ['//evil.example', '/account//evil.example', '/account/..%2f', 'https://evil.example']) {
+    const answer = await signedInFrom(path);
+    t.is(answer.headers.get('location'), '/account/documents', path);
+  }
 });
 
 test.serial('a session ends when the user is removed, and when the role changes', async (t) => {
