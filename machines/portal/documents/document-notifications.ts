@@ -197,11 +197,11 @@ export function concludedMails(document: DocumentContext, tellParticipants: bool
     }),
   );
   if (document.disableNotifications || !tellParticipants) return deduplicated(always);
-  // With the action: its link leads to the signed file.
+  // With the action: its link leads to the signed file. So it counts where an address is also told in any case.
   const asked = document.actions
     .filter(({ status }) => status !== 'Created')
     .flatMap((action) => usersOf(action).flatMap((user) => mailTo(document, user, mailKind, action)));
-  return deduplicated([...always, ...asked, ...observerMails(document, mailKind)]);
+  return deduplicated([...asked, ...observerMails(document, mailKind), ...always]);
 }
 
 export function deduplicated(mails: readonly MailRequest[]): readonly MailRequest[] {
