@@ -30,7 +30,8 @@ export function mailMessage(mail: OutgoingMail): Mail.Options {
       'Content-Language': mail.language,
       // No out-of-office answers, please. Source: RFC 3834 §5.
       'Auto-Submitted': 'auto-generated',
-      'X-Auto-Response-Suppress': 'All',
+      // Not `All`, which also suppresses the report of a mail that cannot be delivered. Source: MS-OXCMAIL, X-Auto-Response-Suppress.
+      'X-Auto-Response-Suppress': 'DR, RN, NRN, OOF, AutoReply',
     },
     baseBoundary: mail.messageId.replaceAll(/[^0-9A-Za-z]/g, ''),
     xMailer: false,

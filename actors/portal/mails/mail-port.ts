@@ -70,5 +70,14 @@ export function isMailbox(text: string): boolean {
 /** A text for one header line: control characters and line ends become spaces, what is too long is cut. */
 export function oneLine(text: string, longest = 200): string {
   const line = plainLine(text).replace(/\s+/g, ' ');
-  return line.length <= longest ? line : `${line.slice(0, longest - 1).trimEnd()}…`;
+  if (line.length <= longest) return line;
+  // At the end of a character as people see it: half of an emoji is another sign, or none.
+  let end = 0;
+  for (const { index, segment } of CHARACTERS.segment(line)) {
+    if (index + segment.length >= longest) break;
+    end = index + segment.length;
+  }
+  return `${line.slice(0, end).trimEnd()}…`;
 }
+
+const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -19,6 +19,8 @@ export const RECIPIENT_STATUSES: ReadonlyMap<string, string> = new Map([
 
 /** Replies to RCPT TO that speak of the recipient where no enhanced status code says otherwise. */
 const RECIPIENT_REPLIES: ReadonlySet<number> = new Set([550, 551, 553, 556]);
+/** Reply to RCPT TO of a large service that does not have the mailbox, whatever its status code says. */
+const NO_SUCH_MAILBOX = /^550[ -]5\.4\.1 recipient address rejected\b/im;
 /** Words of replies without an enhanced status code that speak of the relay, the sender or a policy. */
 const OTHER_REASON =
   /relay|authenticat|quota|limit|exceed|rate\b|too many|policy|polic[ií]|block|blacklist|\bspam|reputation|sender|\bspf\b|\bdkim\b|\bdmarc\b|denied|not (?:permitted|allowed|authorized)|try again/i;
@@ -39,7 +41,8 @@ export function verdictOn({ command, code, text }: SmtpReply): SmtpVerdict {
   if (code < 500) return 'later';
   if (command !== 'RCPT TO' && command !== 'DATA') return 'relay';
   const status = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})(?!\S)/m.exec(text)?.[1];
-  if (status !== undefined) return RECIPIENT_STATUSES.has(status) ? 'recipient' : 'relay';
+  const isUnknown = command === 'RCPT TO' && NO_SUCH_MAILBOX.test(text);
+  if (status !== undefined) return RECIPIENT_STATUSES.has(status) || isUnknown ? 'recipient' : 'relay';
   const isOfRecipient = command === 'RCPT TO' && RECIPIENT_REPLIES.has(code) && !OTHER_REASON.test(text);
   return isOfRecipient ? 'recipient' : 'relay';
 }

@@ -14,7 +14,7 @@ import { LANGUAGES, type Language } from '../../../../contracts/portal/words.ts'
 import { isoDayEndingAt, parseEndOfDay } from '../../../../contracts/times.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import type { DocumentContext } from '../../../../machines/portal/documents/document-context.ts';
-import { startMails } from '../../../../machines/portal/documents/document-notifications.ts';
+import { concludedMails, startMails } from '../../../../machines/portal/documents/document-notifications.ts';
 import type { MailContent } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
 import { folderFor } from '../../../runtime/folder.ts';
@@ -243,6 +243,26 @@ test('header texts are single lines of limited length', (t) => {
   t.is(oneLine('  x  '), 'x');
   t.is(oneLine('y'.repeat(300)).length, 200);
   t.is(oneLine('\ud800'), '');
+  t.is(oneLine(`${'y'.repeat(8)}😀z`, 10), `${'y'.repeat(8)}…`, 'no half of a surrogate pair');
+  t.is(oneLine(`${'y'.repeat(6)}👩‍👩‍👧 and more`, 12), `${'y'.repeat(6)}…`, 'no part of a family');
+});
+
+test('a participant who is also told in any case gets the link to the signed file', (t) => {
+  const user = { id: USER_1, name: 'Ana', identifier: null, email: 'Ana@example.test', phone: null };
+  const document = {
+    ...summary({}),
+    organization: { id: ORGANIZATION_1, name: 'Acme' },
+    observers: [],
+    tags: [],
+    notifiedEmails: ['ana@example.test', 'boss@example.test'],
+    disableNotifications: false,
+    actions: [{ id: ACTION_1, type: 'Signer', status: 'Completed', user }],
+  } as unknown as DocumentContext;
+  const told = (one: DocumentContext, tellParticipants: boolean) =>
+    concludedMails(one, tellParticipants).map(({ to, flowActionId }) => [to.email, flowActionId]);
+  const others = ['boss@example.test', null];
+  t.deepEqual(told(document, true), [['Ana@example.test', ACTION_1], others]);
+  t.deepEqual(told(document, false), [['ana@example.test', null], others]);
 });
 
 test('an address is what a relay can be handed', (t) => {
@@ -292,6 +312,8 @@ test('without a relay each mail becomes one file that mail programs and operator
   const raws = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   const ana = raws.find((raw) => raw.includes('ana@example.test')) ?? '';
   t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
+  // Absences are not told, but a mail that cannot be delivered is.
+  t.is(headersOf(ana).get('x-auto-response-suppress'), 'DR, RN, NRN, OOF, AutoReply');
   t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
   const found = async (search: string) => {
     const { items, totalCount } = await mailSystem.mails.mailbox({ search, limit: 9, offset: 0 });

@@ -138,6 +138,7 @@ test('a mail deferred by the relay is sent after a pause', async (t) => {
 /** Refusals that speak of relay, sender or policy, as relays in use write them. */
 const OF_THE_RELAY: readonly (readonly [at: 'RCPT' | 'DATA', code: number, text: string])[] = [
   ['RCPT', 550, '5.4.5 Daily user sending limit exceeded'],
+  ['RCPT', 550, '5.4.1 No answer from host'],
   ['DATA', 550, '5.4.5 Daily SMTP relay limit exceeded'],
   ['RCPT', 550, '5.7.54 Unable to relay recipient in non-accepted domain'],
   ['DATA', 550, '5.1.90 Your message can\u0027t be sent because you\u0027ve reached your daily limit'],
@@ -179,6 +180,9 @@ test('refusals of relay, sender or policy wait and are sent later; those of a ma
     relay.refusals.set(address, { at: n % 2 === 0 || code !== 550 ? 'RCPT' : 'DATA', code, text });
     return address;
   });
+  const unknown = '5.4.1 Recipient address rejected: Access denied.';
+  relay.refusals.set('fails-unknown@example.test', { at: 'RCPT', code: 550, text: unknown });
+  failing.push('fails-unknown@example.test');
   // Without an enhanced status code only an answer to the recipient speaks of it.
   relay.refusals.set('fails-550@example.test', { at: 'RCPT', code: 550, text: 'No such user here' });
   await mailSystem.ask([...waiting, ...failing].map((email) => notice('pending', email)));
