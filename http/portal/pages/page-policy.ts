@@ -19,7 +19,7 @@ const BASE =
 /** Headers of an HTML page. @param hasFrames it shows other pages of this portal */
 export function pageHeaders(framing: Framing, forms: Forms = 'by-script', hasFrames = false): ReplyHeaders {
   const frames = hasFrames ? "; frame-src 'self'" : '';
-  const policy = `${BASE}${frames}; form-action ${forms === 'own' ? "'self'" : "'none'"}; frame-ancestors ${ancestors(framing)}`;
+  const policy = `${BASE}${frames}; form-action ${forms === 'own' ? "'self'" : "'none'"}${ancestors(framing)}`;
   return [
     ['Content-Security-Policy', policy],
     // X-Frame-Options cannot name origins, and would forbid frames that the policy allows.
@@ -45,9 +45,13 @@ export const PICTURE_HEADERS: ReplyHeaders = [
 ];
 
 function ancestors(framing: Framing): string {
+  // Not `*`, which leaves out the pages of apps, such as `capacitor://localhost` (Content Security Policy Level 3 §6.7.2.8).
+  return framing === 'any' ? '' : `; frame-ancestors ${sources(framing)}`;
+}
+
+function sources(framing: Exclude<Framing, 'any'>): string {
   if (framing === 'none') return "'none'";
   if (framing === 'self') return "'self'";
-  if (framing === 'any') return '*';
   const origins = framing.filter((origin) => /^https?:\/\/[\w.*:[\]-]+$/i.test(origin));
   // A list without valid origins must not permit any site.
   return origins.length === 0 ? "'none'" : origins.join(' ');
