@@ -48,8 +48,11 @@ function newSheet(number: number): exceljs.Worksheet {
   return made;
 }
 
+/** Text that readers would take for the code of a character. Source: ECMA-376 part 1 §22.9.2.19. */
+const ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
+
 function cell(text: string): string {
-  return text.replace(NO_XML, '').slice(0, CELL_CHARACTERS);
+  return text.replace(NO_XML, '').slice(0, CELL_CHARACTERS).replace(ESCAPED, '_x005F_');
 }
 
 function writeLine([

@@ -228,6 +228,11 @@ function csvLines(file: string, faultOf: ((cell: string) => string | undefined) 
       const from = at;
       while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at++;
       cell = text.slice(from, at);
+      // Programs differ in whether such quotes are a part of the cell (RFC 4180 §2).
+      if (/^\s+"/.test(cell))
+        throw invalid(
+          `Line ${record + 1}, cell ${line.length + 1} has white space before its quotes. Remove one of them.`,
+        );
     }
     const fault = faultOf?.(cell);
     if (fault !== undefined) throw invalid(`Line ${record + 1}, cell ${line.length + 1}: ${fault}`);

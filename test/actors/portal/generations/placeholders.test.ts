@@ -125,6 +125,14 @@ test('the line sep= names the delimiter and is no row', (t) => {
   t.deepEqual(table('sep=a\nAna\n').columns, ['sep=a'], 'a letter is no delimiter');
 });
 
+test('quotes behind white space are refused by their place, as programs read them in two ways', (t) => {
+  t.throws(() => table('buyer.name, buyer.email\r\nAna, "ana@x.test"\r\n'), {
+    message: 'Line 2, cell 2 has white space before its quotes. Remove one of them.',
+  });
+  t.throws(() => table('"name", "text"\n"Doe, Jane","b"\n'), { message: /^Line 1, cell 2 has white space/ });
+  t.deepEqual(table('name,text\nPipe 5" wide, b\n').rows, [['Pipe 5" wide', ' b']]);
+});
+
 test('a cell written as a formula of a text has the text', (t) => {
   const { rows } = table('number,other\n="00123",=1+1\n"=""0,5""",+351\n');
   t.deepEqual(rows, [
