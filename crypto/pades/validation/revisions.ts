@@ -234,8 +234,12 @@ function isComment(source: ByteSource, from: number): boolean {
   return comment !== undefined && !/[<>]/.test(comment) && !PARTS.test(comment);
 }
 
-/** True when only white space follows. */
+/** End marks, which are comments to every reader: one that stands alone ends nothing. */
+const END_MARKS = /^(?:[\0\t\n\f\r ]|%%EOF(?=[\0\t\n\f\r ]|$))*$/;
+
+/** True when only white space follows, or a few end marks. */
 function isBlank(source: ByteSource, from: number): boolean {
+  if (source.size - from <= TAIL) return END_MARKS.test(source.read(from, TAIL).toString('latin1'));
   const chunk = 1 << 16;
   for (let at = from; at < source.size; at += chunk) {
     if (/[^\0\t\n\f\r ]/.test(source.read(at, chunk).toString('latin1'))) return false;

@@ -68,6 +68,9 @@ test('incremental saving: an update with all, some or none of its parts is alway
 test('incremental saving: white space and an old end mark at the end change nothing', (t) => {
   const pdf = signed(contract());
   t.deepEqual(verdicts(more(pdf, '\n\r\n \0')), ['TOTAL-PASSED']);
+  t.deepEqual(verdicts(more(pdf, '\n%%EOF\r\n%%EOF')), ['TOTAL-PASSED']);
+  for (const bytes of ['%%EOF x', '%%EOF%%EOF', '%%EOF /Root', '%EOF'])
+    t.deepEqual(verdicts(more(pdf, `\n${bytes}\n`)), FAILED, bytes);
 });
 
 toolTest('incremental saving: a copy of the signature in the update does not cover the update', async (t) => {
