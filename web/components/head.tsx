@@ -22,6 +22,8 @@ export function DocumentHead({ title, icon, styles, theme, onward, namesOrigin =
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       {namesOrigin && <meta name="referrer" content="same-origin" />}
       <meta name="color-scheme" content={theme ?? 'light dark'} />
+      {/* Phones would make links of identity numbers and codes, which call somebody. */}
+      <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
       {onward !== undefined && <meta http-equiv="refresh" content={`0;url=${onward}`} />}
       <title>{title}</title>
       <link rel="icon" href={icon} />

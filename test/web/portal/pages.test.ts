@@ -167,6 +167,8 @@ test('an error page has the language of the reader and different texts for overl
   const broken = fail({ status: 500, requestId: '<r>', query: 'culture=pt&theme=dark', header: () => 'es' });
   t.true(broken.html.includes('Algo deu errado') && broken.html.includes('data-theme="dark"'), broken.html);
   t.false(broken.html.includes('<r>'));
+  // Phones would make a link of a number that looks like one of a telephone.
+  t.regex(broken.html, /<meta name="format-detection" content="telephone=no[^"]*"/);
 });
 
 const SHOWN = {
