@@ -48,7 +48,7 @@ toolTest.serial('the selectable text covers its picture at each rotation of a pa
   await page.goto(`${site.url}${site.signPath}`);
   for (const number of [1, 2, 3, 4]) {
     await page
-      .locator(`.page[data-page="${number}"][data-drawn] .textLayer span`)
+      .locator(`.page[data-page="${number}"][data-drawn] .textLayer[translate="no"] span`)
       .waitFor({ state: 'attached' });
   }
   // Left, top, right and bottom of the words and of the ink on each page, CSS pixels.

@@ -45,7 +45,7 @@ export const PICTURE_HEADERS: ReplyHeaders = [
 ];
 
 function ancestors(framing: Framing): string {
-  // Not `*`, which leaves out the pages of apps, such as `capacitor://localhost` (Content Security Policy Level 3 §6.7.2.8).
+  // Not `*`, which leaves out the pages of apps, such as `capacitor://localhost`.
   return framing === 'any' ? '' : `; frame-ancestors ${sources(framing)}`;
 }
 

@@ -375,7 +375,8 @@ class PdfView implements ShownPdf {
     if (view.hasText) return;
     view.hasText = true;
     const page = await this.#open(view);
-    const container = createElement('div', { class: 'textLayer' });
+    // Browsers would put other words than the document's into what is read aloud and copied.
+    const container = createElement('div', { class: 'textLayer', translate: 'no' });
     view.frame.append(container);
     await new this.#pdf.TextLayer({
       textContentSource: page.streamTextContent({ includeMarkedContent: true }),
