@@ -57,11 +57,14 @@ export class UnsupportedScheme extends Asn1Error {}
 export class PasswordSource {
   readonly password: string;
   readonly primitives: Pkcs12Primitives;
+  /** The password for the function of PKCS#12; that which the integrity value has proved, once it has. */
+  secret: Uint8Array;
   #roundsLeft = MAX_TOTAL_ROUNDS;
 
   constructor(password: string, primitives: Pkcs12Primitives) {
     this.password = password;
     this.primitives = primitives;
+    this.secret = pkcs12Password(password);
   }
 
   /** Counts the rounds of a derivation. @throws {Asn1Error} above the limit of all of them */
@@ -193,8 +196,18 @@ function utf8(password: string): Uint8Array {
   return new TextEncoder().encode(password);
 }
 
+/**
+ * Returns what programs make of a password: UTF-16; what OpenSSL before 1.1 and Mbed TLS take for that, each byte of UTF-8
+ * as a character; of an empty one two zero bytes or none.
+ */
+export function pkcs12Passwords(password: string): readonly Uint8Array[] {
+  if (password === '') return [pkcs12Password(''), new Uint8Array(0)];
+  const bytes = String.fromCharCode(...utf8(password));
+  return bytes === password ? [pkcs12Password(password)] : [password, bytes].map(pkcs12Password);
+}
+
 /** Encodes a password as UTF-16BE with two zero bytes at the end (RFC 7292 §B.1). */
-export function pkcs12Password(password: string): Uint8Array {
+function pkcs12Password(password: string): Uint8Array {
   const text = `${password}\0`;
   const bytes = new Uint8Array(2 * text.length);
   for (let at = 0; at < text.length; at++) {
@@ -211,7 +224,7 @@ const ID_BYTES = { encryption: 1, iv: 2, mac: 3 } as const;
 /** Input of the function of PKCS#12 (RFC 7292 §B.2). */
 export interface Pkcs12Derivation {
   readonly hash: HashName;
-  /** As `pkcs12Password` returns it. */
+  /** As `pkcs12Passwords` returns it. */
   readonly secret: Uint8Array;
   readonly salt: Uint8Array;
   /** Element of the iteration count; absent: 1. */

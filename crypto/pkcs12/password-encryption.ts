@@ -7,7 +7,6 @@ import {
   octets,
   type PasswordSource,
   pkcs12Key,
-  pkcs12Password,
   UnsupportedScheme,
 } from './password-derivation.ts';
 
@@ -58,8 +57,7 @@ export async function decryptWithPassword(
   const { cipher, keyLength, ivLength } = supportedScheme(PKCS12_SCHEMES.get(id), id, algorithm, source);
   const fields = enter(parameters, TAG.sequence);
   const salt = octets(fields.next());
-  const secret = pkcs12Password(source.password);
-  const derivation = { hash: 'sha1', secret, salt, rounds: fields.next() } as const;
+  const derivation = { hash: 'sha1', secret: source.secret, salt, rounds: fields.next() } as const;
   const key = pkcs12Key(derivation, 'encryption', { length: keyLength, source, near: algorithm });
   const iv = pkcs12Key(derivation, 'iv', { length: ivLength, source, near: algorithm });
   const isTwoKey = cipher === 'des-ede3-cbc' && keyLength === 16;

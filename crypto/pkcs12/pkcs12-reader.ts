@@ -28,7 +28,7 @@ import {
   PasswordSource,
   type Pkcs12Primitives,
   pkcs12Key,
-  pkcs12Password,
+  pkcs12Passwords,
   roundsOf,
   UnsupportedScheme,
 } from './password-derivation.ts';
@@ -258,16 +258,15 @@ async function integrityHolds(mac: Mac, safe: Uint8Array, source: PasswordSource
   const hash = hashNamed(mac.id, mac.element, source);
   if (mac.salt === undefined) throw new Asn1Error('the salt is missing', mac.element.start);
   const salt = octets(mac.salt);
-  const secret = pkcs12Password(source.password);
-  // Writers encode an absent password as two zero bytes or as no bytes.
-  const secrets = source.password === '' ? [secret, new Uint8Array(0)] : [secret];
-  return secrets.some((one) => {
-    const derivation = { hash, secret: one, salt, rounds: mac.rounds };
+  const proved = pkcs12Passwords(source.password).find((secret) => {
+    const derivation = { hash, secret, salt, rounds: mac.rounds };
     return isMac(
       hash,
       pkcs12Key(derivation, 'mac', { length: HASH_LENGTHS[hash], source, near: mac.element }),
     );
   });
+  if (proved !== undefined && source.password !== '') source.secret = proved;
+  return proved !== undefined;
 }
 
 /** Compares in constant time. */
