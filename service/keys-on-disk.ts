@@ -30,7 +30,7 @@ export function keyOnDisk(
   let at = Number.NEGATIVE_INFINITY;
   const judge = async () => {
     try {
-      const { notAfter } = await loadSigner(keys);
+      const { notAfter } = await loadSigner(keys, () => clock.now());
       if (notAfter >= clock.now()) return undefined;
       return sentence(files, `The certificate has expired on ${new Date(notAfter).toISOString()}.`);
     } catch (error) {

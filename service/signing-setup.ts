@@ -345,7 +345,8 @@ async function loadProfile(
   const { clock } = parts;
   try {
     const { keys } = source;
-    const loaded = 'place' in keys ? await loadServiceSigner(keys) : await loadSigner(keys);
+    const loaded =
+      'place' in keys ? await loadServiceSigner(keys) : await loadSigner(keys, () => clock.now());
     const signer = await withIssuers(loaded, trust, { source, clock, warnings });
     const profile = localProfile(declared, signer, source, trust);
     warnings.push(...warningsAbout(profile, signer, source, trust));

@@ -20,7 +20,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { CryptoError } from '../core/types.ts';
-import { certificatesIn, readableCertificates } from '../x509/certificate.ts';
+import { certificatesIn, pemText, readableCertificates } from '../x509/certificate.ts';
 
 export interface SignedData {
   /** Dotted type of the signed content. */
@@ -210,7 +210,7 @@ const PKCS7 = /-----BEGIN (PKCS7|CMS)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 export function certificatesInBundle(file: Buffer): readonly Buffer[] {
   const plain = certificatesIn(file).flatMap(readableCertificates);
   if (plain.length > 0) return plain.map(({ der }) => der);
-  const armoured = PKCS7.exec(file.toString('latin1'))?.[2];
+  const armoured = PKCS7.exec(pemText(file))?.[2];
   const bytes = armoured === undefined ? file : Buffer.from(armoured, 'base64');
   try {
     const { certificates } = parseSignedData(encoded(readElement(bytes)));

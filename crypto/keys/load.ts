@@ -11,18 +11,20 @@ import {
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Asn1Error, enter, octets, readElement, TAG } from '../asn1/read.ts';
+import { certificatesInBundle } from '../cms/parse.ts';
+import { machineTime } from '../core/system-time.ts';
 import { CryptoError, type InputFile } from '../core/types.ts';
 import { PasswordSource, type Pkcs12Primitives } from '../pkcs12/password-derivation.ts';
 import { decryptWithPassword } from '../pkcs12/password-encryption.ts';
 import { Pkcs12Error, readPkcs12 } from '../pkcs12/pkcs12-reader.ts';
 import {
   type Certificate,
-  certificatesIn,
   normalThumbprint,
+  pemText,
   readableCertificates,
   thumbprintOf,
 } from '../x509/certificate.ts';
-import { type LoadedSigner, signerOf } from './loaded-signer.ts';
+import { type LoadedSigner, severalWarning, signerOf } from './loaded-signer.ts';
 import { gateOf, restartModule, type TokenModule, tokenModule, unavailable } from './pkcs11/module.ts';
 import { createSessionPool, type SessionPool } from './pkcs11/session-pool.ts';
 import {
@@ -140,7 +142,8 @@ function findCertificate(module: TokenModule, source: TokenSource, pool: Session
 interface PemSource {
   readonly source: 'Pem';
   /**
-   * File, or bytes, with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER.
+   * File, or bytes, with the signer's certificate and any of its chain, in any order; PEM, P7B, or one certificate in
+   * DER.
    */
   readonly certificatePath: InputFile;
   /** File, or bytes, with the key: PEM or DER. */
@@ -163,11 +166,12 @@ export type KeySource = PemSource | PfxSource | TokenSource;
 
 /**
  * Loads a signer. The validity period of the certificate is not checked: see `validityFault`.
+ * @param now chooses among several certificates of one key
  * @throws {CryptoError} `key.unreadable` (file or format), `key.password`, `key.not-found` (no key, or none with the
  * thumbprint), `key.ambiguous` (several keys), `key.mismatch` (no certificate matches), `key.unsupported`,
  * `key.unavailable` (token or module), `certificate.malformed`
  */
-export async function loadSigner(source: KeySource): Promise<LoadedSigner> {
+export async function loadSigner(source: KeySource, now: () => number = machineTime): Promise<LoadedSigner> {
   if (source.source === 'Pkcs11') {
     const { key, certificate, certificates } = findTokenKey(source);
     return signerOf(key, certificate, certificates.flatMap(readableCertificates));
@@ -178,9 +182,13 @@ export async function loadSigner(source: KeySource): Promise<LoadedSigner> {
   if (parsed.length === 0) {
     throw new CryptoError('certificate.malformed', 'No certificate that can be read was found.');
   }
-  const pairs = keys.flatMap((key) => pairOf(key, parsed));
-  const pair = choose(pairs, keys, source.source === 'Pfx' ? source.thumbprint : undefined);
-  return signerOf(localKey(pair.key), pair.certificate, parsed);
+  const pairs = keys.flatMap((key) => pairsOf(key, parsed));
+  const { thumbprint } = source.source === 'Pfx' ? source : {};
+  const pair = thumbprint === undefined ? choose(pairs, keys, now()) : named(pairs, thumbprint);
+  const signer = signerOf(localKey(pair.key), pair.certificate, parsed);
+  const others = pairs.filter(({ certificate }) => certificate !== pair.certificate);
+  if (thumbprint !== undefined || others.length === 0) return signer;
+  return { ...signer, warnings: [...signer.warnings, severalWarning(pair.certificate, others.length + 1)] };
 }
 
 interface KeyMaterial {
@@ -194,8 +202,8 @@ async function fromPem(source: PemSource): Promise<KeyMaterial> {
     contentsOf(source.keyPath),
   ]);
   return {
-    keys: [await readPrivateKey(key.toString('latin1'), source.password)],
-    certificates: certificatesIn(certificates),
+    keys: [await readPrivateKey(pemText(key), source.password)],
+    certificates: certificatesInBundle(certificates),
   };
 }
 
@@ -218,27 +226,45 @@ interface Pair {
   readonly certificate: Certificate;
 }
 
-function pairOf(key: KeyObject, certificates: readonly Certificate[]): Pair[] {
-  const certificate = certificates.find(({ der }) => new X509Certificate(der).checkPrivateKey(key));
-  return certificate === undefined ? [] : [{ key, certificate }];
+/** A key has several certificates when it was kept at a renewal, or after a self-signed one. */
+function pairsOf(key: KeyObject, certificates: readonly Certificate[]): Pair[] {
+  return [...new Set(certificates)].flatMap((certificate) =>
+    new X509Certificate(certificate.der).checkPrivateKey(key) ? [{ key, certificate }] : [],
+  );
 }
 
-function choose(pairs: readonly Pair[], keys: readonly KeyObject[], thumbprint: string | undefined): Pair {
+function named(pairs: readonly Pair[], thumbprint: string): Pair {
+  const wanted = normalThumbprint(thumbprint);
+  const found = pairs.find(({ certificate }) => thumbprintOf(certificate.der) === wanted);
+  if (found !== undefined) return found;
+  throw new CryptoError('key.not-found', `No key has a certificate with the thumbprint ${wanted}.`);
+}
+
+/** Node leaves an error behind when it compares keys of two types; the next key that is read would fail with it. */
+function isSame(one: KeyObject, other: KeyObject): boolean {
+  return one.asymmetricKeyType === other.asymmetricKeyType && one.equals(other);
+}
+
+/** The certificate of the only key: one that is valid now, of an authority, and valid for longest. */
+function choose(pairs: readonly Pair[], keys: readonly KeyObject[], now: number): Pair {
   if (keys.length === 0) throw new CryptoError('key.not-found', 'There is no private key inside.');
-  if (thumbprint !== undefined) {
-    const wanted = normalThumbprint(thumbprint);
-    const named = pairs.find(({ certificate }) => thumbprintOf(certificate.der) === wanted);
-    if (named === undefined) {
-      throw new CryptoError('key.not-found', `No key has a certificate with the thumbprint ${wanted}.`);
-    }
-    return named;
+  const [first, ...others] = pairs;
+  if (first === undefined)
+    throw new CryptoError('key.mismatch', 'No certificate belongs to the private key.');
+  const different = keys.filter((key, index) => !keys.slice(0, index).some((other) => isSame(other, key)));
+  if (different.length > 1 && others.some(({ key }) => !isSame(key, first.key))) {
+    throw new CryptoError('key.ambiguous', `There are ${different.length} keys; name one by its thumbprint.`);
   }
-  const [pair] = pairs;
-  if (pair === undefined) throw new CryptoError('key.mismatch', 'No certificate belongs to the private key.');
-  if (pairs.length > 1) {
-    throw new CryptoError('key.ambiguous', `There are ${pairs.length} keys; name one by its thumbprint.`);
-  }
-  return pair;
+  const rank = ({ notBefore, notAfter, subjectKey, issuerKey }: Certificate) => [
+    now >= notBefore && now <= notAfter ? 1 : 0,
+    subjectKey === issuerKey ? 0 : 1,
+    notAfter,
+  ];
+  return others.reduce((best, pair) => {
+    const ranks = rank(best.certificate);
+    const differing = rank(pair.certificate).map((value, at) => value - (ranks[at] ?? 0));
+    return (differing.find((difference) => difference !== 0) ?? 0) > 0 ? pair : best;
+  }, first);
 }
 
 /** Opens PKCS#12 containers (RFC 7292) with the reader of `crypto/pkcs12/`. Certificates are returned byte for byte. */
@@ -264,9 +290,22 @@ export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
     if (error instanceof Pkcs12Error && (error.fault === 'password' || error.fault === 'integrity')) {
       throw new CryptoError('key.password', 'The password does not open the container.');
     }
+    const other = otherKindOf(bytes);
+    if (other !== undefined)
+      throw new CryptoError('key.unreadable', `This is no PKCS#12 container, but ${other}.`);
     const reason = error instanceof Pkcs12Error ? error.message : 'a part of it is damaged';
     throw new CryptoError('key.unreadable', `The PKCS#12 container can't be read: ${reason}.`);
   }
+}
+
+/** Returns what else is given in place of a container, and what to do; undefined when that is not known. */
+function otherKindOf(bytes: Buffer): string | undefined {
+  const magic = bytes.toString('hex', 0, 4);
+  if (magic === 'feedfeed' || magic === 'cececece')
+    return 'a key store of Java (JKS): keytool -importkeystore -deststoretype PKCS12 converts it';
+  if (/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/.test(pemText(bytes)))
+    return 'a PEM file with a key, which the source Pem reads';
+  return certificatesInBundle(bytes).length > 0 ? 'certificates without a key' : undefined;
 }
 
 /** Containers that pass through variables and secret stores arrive as Base64, with or without PEM labels. */
@@ -282,30 +321,22 @@ function view(bytes: Uint8Array): Buffer {
 
 /**
  * Reads a private key from PEM or DER: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
- * @param file one character for each byte
+ * @param file one character for each byte, as `pemText` returns it
  * @throws {CryptoError} `key.password` when a password is missing or wrong, `key.unreadable`
  */
 export async function readPrivateKey(file: string, password: string | undefined): Promise<KeyObject> {
-  const der = Buffer.from(file, 'latin1');
-  if (der[0] === TAG.sequence) return readDer(der, password);
-  // Editors put a byte order mark before the label.
-  const pem = file.replace(/^\u00ef\u00bb\u00bf/, '');
-  const encrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem);
-  if (!encrypted) {
-    try {
-      return createPrivateKey({ key: pem, format: 'pem' });
-    } catch {
-      throw new CryptoError('key.unreadable', 'The private key is not readable as PEM.');
-    }
-  }
+  if (file.charCodeAt(0) === TAG.sequence) return readDer(Buffer.from(file, 'latin1'), password);
+  const [, kind, base64] = KEY_BLOCK.exec(file) ?? [];
+  if (base64 !== undefined && kind !== 'ENCRYPTED ') return readDer(Buffer.from(base64, 'base64'), undefined);
+  const isEncrypted = base64 !== undefined || /^Proc-Type: 4,ENCRYPTED/m.test(file);
+  if (!isEncrypted) throw new CryptoError('key.unreadable', 'The private key is not readable as PEM.');
   if (password === undefined) {
     throw new CryptoError('key.password', 'The private key is encrypted and no password is given.');
   }
-  const [, base64] = PKCS8.exec(pem) ?? [];
   if (base64 !== undefined) return decryptPkcs8(Buffer.from(base64, 'base64'), password);
-  if (!OLDER_CIPHERS.test(pem)) throw unsupported('its encryption is not supported');
+  if (!OLDER_CIPHERS.test(file)) throw unsupported('its encryption is not supported');
   try {
-    return createPrivateKey({ key: pem, format: 'pem', passphrase: password });
+    return createPrivateKey({ key: file, format: 'pem', passphrase: password });
   } catch {
     throw wrongPassword();
   }
@@ -323,7 +354,9 @@ async function readDer(der: Buffer, password: string | undefined): Promise<KeyOb
   throw new CryptoError('key.unreadable', 'The private key is in no known form of DER, or it is encrypted.');
 }
 
-const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;
+/** The Base64 counts, not the lines: secrets that pass through variables and editors lose or indent them. */
+const KEY_BLOCK =
+  /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END (?:[A-Z]+ )?PRIVATE KEY-----/;
 /**
  * Ciphers of the traditional format, whose key is one round of a hash (RFC 1421 defines the header, not the
  * derivation).

@@ -7,7 +7,7 @@ import type { LocalSigner } from './transfer.ts';
 
 /** A condition that permits signing, but may make verifiers reject the signatures. */
 interface KeyWarning {
-  readonly code: 'chain.incomplete' | 'certificate.weak-digest';
+  readonly code: 'chain.incomplete' | 'certificate.weak-digest' | 'certificate.several';
   /** One sentence for people. */
   readonly text: string;
 }
@@ -85,11 +85,16 @@ function assertMaySign({ keyUsage }: Certificate): void {
   }
 }
 
-/** Returns the issuers from the certificate upwards, as far as certificates are available. */
+/**
+ * Returns the issuers from the certificate upwards, as far as certificates are available. Authorities write a name as
+ * different types of strings in different certificates (RFC 5280 §7.1).
+ */
 function issuersOf(certificate: Certificate, all: readonly Certificate[]): Certificate[] {
   const path: Certificate[] = [];
   for (let last = certificate; !isSelfIssued(last); ) {
-    const issuer = all.find((candidate) => candidate.subject.equals(last.issuer) && last.signedBy(candidate));
+    const issuer = all.find(
+      (candidate) => candidate.subjectKey === last.issuerKey && last.signedBy(candidate),
+    );
     if (issuer === undefined || path.includes(issuer)) break;
     path.push(issuer);
     last = issuer;
@@ -97,8 +102,17 @@ function issuersOf(certificate: Certificate, all: readonly Certificate[]): Certi
   return path;
 }
 
-function isSelfIssued({ subject, issuer }: Certificate): boolean {
-  return subject.equals(issuer);
+function isSelfIssued({ subjectKey, issuerKey }: Certificate): boolean {
+  return subjectKey === issuerKey;
+}
+
+/** @param count certificates of the key */
+export function severalWarning(certificate: Certificate, count: number): KeyWarning {
+  const end = new Date(certificate.notAfter).toISOString().slice(0, 10);
+  return {
+    code: 'certificate.several',
+    text: `The key has ${count} certificates. That of "${oneLine(certificate, 'subject')}" with the thumbprint ${thumbprintOf(certificate.der)} is used, which ends on ${end}.`,
+  };
 }
 
 function incompleteChainWarning(top: Certificate): KeyWarning {

@@ -191,11 +191,25 @@ function extensionElements(fields: Cursor): Element[] {
 const BLOCK = /-----BEGIN (?:X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END (?:X509 )?CERTIFICATE-----/g;
 
 /**
+ * Returns the text of a file that may be PEM, one character for each byte. Shells of Windows write UTF-16, and variables
+ * hold line ends as `\n`, which Base64 does not contain. A file in DER stays as it is.
+ */
+export function pemText(file: Buffer): string {
+  if (file[0] === 0x30) return file.toString('latin1');
+  const mark = file.toString('hex', 0, 2);
+  const isWide = file.length % 2 === 0 && (mark === 'fffe' || mark === 'feff');
+  const text = isWide
+    ? (mark === 'fffe' ? file : Buffer.from(file).swap16()).toString('utf16le')
+    : file.toString('latin1');
+  return text.replace(/^(?:\u00ef\u00bb\u00bf|\ufeff)/, '').replace(/(?:\\r)?\\n/g, '\n');
+}
+
+/**
  * Returns the DER of each certificate in a file that is PEM (with any text around the blocks) or one DER certificate.
  * Source: RFC 7468 §5.
  */
 export function certificatesIn(file: Buffer): Buffer[] {
-  const blocks = [...file.toString('latin1').matchAll(BLOCK)];
+  const blocks = [...pemText(file).matchAll(BLOCK)];
   if (blocks.length === 0) return file[0] === 0x30 ? [file] : [];
   return blocks.map(([, base64 = '']) => Buffer.from(base64, 'base64'));
 }

@@ -1,4 +1,12 @@
-import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  verify,
+} from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,6 +164,162 @@ test('each fault of a key file has its own code', async (t) => {
   t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }))), 'loaded');
 });
 
+/** A certificate below the test authority for a key that has others. */
+function certificateFor(
+  key: KeyObject,
+  from: number,
+  to: number,
+  issuer: KeyObject = pki().issuing.key,
+): Buffer {
+  const isSelfSigned = issuer === key;
+  const named = (commonName: string) => ({ country: 'XX', organization: 'Sealwright tests', commonName });
+  return issueCertificate({
+    subject: named('Signer of several years'),
+    issuer: named(isSelfSigned ? 'Signer of several years' : pki().issuing.name),
+    publicKey: createPublicKey(key),
+    issuerKey: issuer,
+    serial: randomBytes(8),
+    notBefore: NOW + from * DAY,
+    notAfter: NOW + to * DAY,
+    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+  });
+}
+
+test('of several certificates of one key, the one of an authority that is valid now, and longest, is used and named', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const own = certificateFor(privateKey, -9, 900, privateKey);
+  const [past, early, old, renewed, mirrored] = [
+    [-400, -30],
+    [30, 800],
+    [-300, 20],
+    [-2, 365],
+    [-2, 200],
+  ].map(([from = 0, to = 0]) => certificateFor(privateKey, from, to)) as [
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
+  const key = keyPemOf(privateKey);
+  const load = (certificates: readonly Buffer[]) =>
+    loadSigner({
+      source: 'Pem',
+      certificatePath: file([...certificates, ...pki().signer('p-256').chain].map(certificatePem).join('')),
+      keyPath: file(key),
+    });
+  const all = [own, past, early, old, renewed, mirrored];
+  for (const certificates of [all, all.toReversed()]) {
+    const { certificate, warnings, thumbprint } = await load(certificates);
+    t.deepEqual(certificate, renewed);
+    const said = warnings.find(({ code }) => code === 'certificate.several')?.text ?? '';
+    t.true(said.includes('6 certificates') && said.includes(thumbprint), said);
+  }
+  t.deepEqual((await load([past, early])).certificate, early);
+  t.deepEqual((await load([past, own])).certificate, own);
+  const twice = await load([renewed, renewed]);
+  t.false(twice.warnings.some(({ code }) => code === 'certificate.several'));
+});
+
+toolTest('a thumbprint names any of the certificates of one key in a container', async (t) => {
+  const signer = pki().signer('p-256');
+  const { keyObject } = signer.key;
+  const renewed = certificateFor(keyObject, -1, 90);
+  const path = await pfx({ ...signer, chain: [renewed, ...signer.chain] }, 'open');
+  for (const certificate of [signer.certificate, renewed]) {
+    const thumbprint = createHash('sha1').update(certificate).digest('hex');
+    const loaded = await loadSigner({ source: 'Pfx', path, password: 'open', thumbprint });
+    t.deepEqual(loaded.certificate, certificate);
+    t.deepEqual(loaded.warnings, []);
+  }
+});
+
+test('PEM is read as Windows shells, variables and editors leave it, and certificates also from P7B', async (t) => {
+  const signer = pki().signer('rsa-2048');
+  const key = keyPemOf(signer.key.keyObject);
+  const certificates = chainPem(signer);
+  const wide = (text: string) => Buffer.concat([Buffer.from('fffe', 'hex'), Buffer.from(text, 'utf16le')]);
+  const forms: readonly (readonly [string, (text: string) => string | Buffer])[] = [
+    ['UTF-16LE', wide],
+    ['UTF-16BE', (text) => wide(text).swap16()],
+    ['line ends as in variables', (text) => text.replaceAll('\n', '\\n')],
+    ['one line', (text) => text.replaceAll('\n', ' ')],
+    ['indented', (text) => text.replaceAll(/^/gm, '    ')],
+  ];
+  for (const [form, written] of forms) {
+    const loaded = await loadSigner({
+      source: 'Pem',
+      certificatePath: file(written(certificates)),
+      keyPath: file(written(key)),
+    });
+    t.true(sameKey(loaded, signer), form);
+    t.deepEqual(loaded.chain, signer.chain, form);
+  }
+  const sealed = signer.key.keyObject
+    .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'open' })
+    .toString();
+  t.true(
+    sameKey(await loadSigner(pem(signer, { key: sealed.replaceAll('\n', ' '), password: 'open' })), signer),
+  );
+  t.is(await codeOf(pem(signer, { key: sealed.replaceAll('\n', ' ') })), 'key.password');
+});
+
+toolTest('the certificates of a PEM key may come as P7B, in PEM and in DER', async (t) => {
+  const signer = pki().signer('p-256');
+  for (const form of ['PEM', 'DER']) {
+    const out = file();
+    const words = ['crl2pkcs7', '-nocrl', '-certfile', file(chainPem(signer)), '-outform', form, '-out', out];
+    t.is((await runTool('openssl', words)).exit, 0);
+    const loaded = await loadSigner({
+      source: 'Pem',
+      certificatePath: out,
+      keyPath: file(keyPemOf(signer.key.keyObject)),
+    });
+    t.deepEqual([loaded.certificate, ...loaded.chain], [signer.certificate, ...signer.chain], form);
+  }
+});
+
+test('a file of another kind in the place of a container is called what it is', async (t) => {
+  const signer = pki().signer('p-256');
+  const said = async (content: string | Uint8Array): Promise<string> => {
+    try {
+      await loadSigner({ source: 'Pfx', path: file(content) });
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      return `${code} ${message}`;
+    }
+    return 'loaded';
+  };
+  t.regex(await said(Buffer.from('feedfeed00000002', 'hex')), /^key\.unreadable .*key store of Java/);
+  t.regex(
+    await said(chainPem(signer) + keyPemOf(signer.key.keyObject)),
+    /^key\.unreadable .*PEM file with a key/,
+  );
+  t.regex(await said(chainPem(signer)), /^key\.unreadable .*certificates without a key/);
+  t.regex(await said(signer.certificate), /^key\.unreadable .*certificates without a key/);
+  t.regex(await said('nothing'), /^key\.unreadable .*can't be read/);
+});
+
+toolTest(
+  'a container is opened whose password was taken as bytes of UTF-8, as older programs do',
+  async (t) => {
+    const signer = pki().signer('p-256');
+    const password = 'pässwörd €';
+    // What openssl makes of these characters is what older versions made of the bytes of the password.
+    const bytes = Buffer.from(password).toString('latin1');
+    const old = ['-legacy', '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES'];
+    const path = await pfx(signer, bytes, ...old);
+    t.true(sameKey(await loadSigner({ source: 'Pfx', path, password }), signer));
+    t.true(
+      sameKey(
+        await loadSigner({ source: 'Pfx', path: await pfx(signer, password, ...old), password }),
+        signer,
+      ),
+    );
+    t.is(await codeOf({ source: 'Pfx', path, password: 'pässwörd' }), 'key.password');
+  },
+);
+
 /** Loads a key and signs in CMS and XML with it; the outcome is the verdict of both, or the code of the refusal. */
 async function outcomeOf(
   t: ExecutionContext,
@@ -278,6 +442,7 @@ toolTest('the thumbprint selects one of several keys in a container', async (t) 
   const path = file(sequence(small(3), sequence(data, tlv(0xa0, octetString(both)))));
 
   t.is(await codeOf({ source: 'Pfx', path, password: 'two keys' }), 'key.ambiguous');
+  t.notThrows(() => createPrivateKey(keyPemOf(signers[0].key.keyObject)), 'nothing is left of the refusal');
   for (const { certificate } of signers) {
     const sha1 = createHash('sha1').update(certificate).digest('hex');
     const thumbprint = sha1.replace(/..(?=.)/g, '$&:');

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPublicKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,8 @@ import test from 'ava';
 import { loadSigner } from '#crypto/keys/load.js';
 import type { LoadedSigner } from '#crypto/keys/loaded-signer.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
+import { encodeCertificate, extensionsOfSigner } from '#crypto/x509/development.js';
+import { DOCUMENT_SIGNING, encodeName, structureSigner } from '../../pki/issuing.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { runTool, withTools } from '../../verifiers/index.ts';
 
@@ -51,6 +53,31 @@ test('an incomplete chain causes a warning that names the certificate, and a com
   const alone = await load([certificate, root]);
   t.deepEqual(alone.chain, []);
   t.regex(alone.warnings[0]?.text ?? '', /CN=Test Issuing CA"/);
+});
+
+test('an issuer is found whose name is written as another type of string', async (t) => {
+  const { issuing, root } = pki();
+  const key = pki().signer('p-384').key.keyObject;
+  const named = (commonName: string) =>
+    encodeName({ country: 'XX', organization: 'Sealwright tests', commonName });
+  // PrintableString in place of UTF8String.
+  const issuer = Buffer.from(named(issuing.name).map((byte) => (byte === 0x0c ? 0x13 : byte)));
+  const certificate = encodeCertificate(
+    {
+      subject: named('Signer'),
+      issuer,
+      publicKey: createPublicKey(key),
+      serial: Buffer.from([1, 2, 3]),
+      notBefore: Date.now() - 1_000,
+      notAfter: Date.now() + 86_400_000,
+      extensions: extensionsOfSigner(DOCUMENT_SIGNING),
+    },
+    structureSigner(issuing.key),
+  );
+  const loaded = await load([certificate, issuing.certificate, root.certificate], key);
+  t.deepEqual(loaded.chain, [issuing.certificate]);
+  t.deepEqual(loaded.root, root.certificate);
+  t.deepEqual(loaded.warnings, []);
 });
 
 toolTest('a certificate signed with SHA-1 causes a warning, and one with SHA-256 causes none', async (t) => {
