@@ -21,12 +21,12 @@ export interface AuthorityRequest {
 }
 
 /**
- * HTTP client for authorities. Keeps connections open between requests; follows no redirects to other schemes.
+ * HTTP client for authorities. Keeps connections open between requests; follows no redirect from https to http.
  * Source: RFC 3161 §3.4; RFC 6960 appendix A.
  */
 export interface AuthorityTransport {
   /**
-   * Returns the body of a response with status 200.
+   * Returns the body of a response with status 200, 201 or 203, without its compression.
    * @throws {CryptoError} `authority.unreachable` (no connection, time-out, status 5xx, 408, 425 or 429: a retry can help) or
    *   `authority.refused` (any other status, response too long); the message names the URL without its credentials
    */

@@ -1,5 +1,7 @@
 /** HTTP to time-stamp authorities, OCSP responders and CRL servers, with connections kept open between requests. */
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, type ZlibOptions } from 'node:zlib';
 import { machineAfter, machineTime, machineWait } from '../core/system-time.ts';
 import { CryptoError } from '../core/types.ts';
 import type { AuthorityRequest, AuthorityTransport } from './authorities.ts';
@@ -35,6 +37,9 @@ export interface HttpTransportOptions extends Pick<HttpClientOptions, 'resolve'>
 export const ASKING = { now: machineTime, wait: machineWait, retries: 1, timeoutMs: 10_000 } as const;
 
 const MAX_REDIRECTS = 3;
+
+/** HTTP statuses with an answer: a time-stamp may count as created, and a proxy may say that it sends a copy. */
+const ANSWERS: ReadonlySet<number> = new Set([200, 201, 203]);
 
 /** HTTP statuses of a redirect; 303 turns into a GET, which none of these protocols means. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
@@ -93,7 +98,7 @@ async function follow(
   for (let redirects = 0; ; redirects++) {
     const response = await send(url, start);
     const { statusCode = 0 } = response;
-    if (statusCode === 200) return await bodyOf(response, request, url);
+    if (ANSWERS.has(statusCode)) return await bodyOf(response, request, url);
     response.destroy();
     const location = response.headers.location;
     if (!REDIRECTS.has(statusCode) || location === undefined) throw statusError(statusCode, url);
@@ -104,11 +109,8 @@ async function follow(
       );
     }
     const next = addressOf(location, url.href);
-    if (next.protocol !== start.protocol) {
-      throw new CryptoError(
-        'authority.refused',
-        `${nameOf(start)} redirects to another scheme, ${next.protocol}`,
-      );
+    if (next.protocol !== 'https:' && next.protocol !== url.protocol) {
+      throw new CryptoError('authority.refused', `${nameOf(start)} redirects from https to http.`);
     }
     url = next;
   }
@@ -145,8 +147,18 @@ async function bodyOf(response: IncomingMessage, request: AuthorityRequest, url:
     if (length > request.maxBytes) throw tooLong();
     pieces.push(piece);
   }
-  return Buffer.concat(pieces);
+  const body = Buffer.concat(pieces);
+  // Servers and caches send GZIP unasked, and some do not say so. No answer of an authority begins like it.
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  try {
+    return await unzipped(body, { maxOutputLength: request.maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLong();
+    throw new CryptoError('authority.refused', `${nameOf(url)} answers with damaged GZIP.`);
+  }
 }
+
+const unzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 /** Statuses below 500 after which a later request may succeed: time-out, too early, too many. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);

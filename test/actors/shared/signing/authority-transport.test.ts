@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { systemClock } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
-import type { AuthorityRequest, CryptoError } from '@sealwright/signatures';
+import type { AuthorityRequest, CryptoError, HttpTransport } from '@sealwright/signatures';
 import test from 'ava';
 import { createAuthorityTransport } from '../../../../actors/shared/signing/authority-transport.ts';
 
@@ -163,7 +164,26 @@ test('the time limit of an exchange covers its last byte, by the given clock', a
   }
 });
 
-test('redirects are followed three times within a scheme, and credentials stay with their server', async (t) => {
+test('answers that count as created or as copies are answers, and GZIP that nobody asked for is taken off', async (t) => {
+  const content = Buffer.alloc(900, 'answer ');
+  const handler: Handler = (request, response) => {
+    const [, status, form] = request.url?.split('/') ?? [];
+    const body = form === 'plain' ? content : gzipSync(content);
+    response.writeHead(Number(status), form === 'gzip' ? { 'content-encoding': 'gzip' } : {});
+    response.end(form === 'cut' ? body.subarray(0, -9) : body);
+  };
+  await serving(handler, async (baseUrl) => {
+    for (const path of ['/200/plain', '/201/plain', '/203/plain', '/200/gzip', '/200/unsaid'])
+      t.deepEqual(await transport.exchange(get(baseUrl + path)), content, path);
+    const large = await refusal(transport.exchange(get(`${baseUrl}/200/gzip`, { maxBytes: 899 })));
+    t.is(large.message, `${baseUrl}/200/gzip answers with more than 899 bytes.`);
+    const cut = await refusal(transport.exchange(get(`${baseUrl}/200/cut`)));
+    t.is(cut.code, 'authority.refused');
+    t.regex(cut.message, /damaged GZIP/);
+  });
+});
+
+test('redirects are followed three times, and credentials stay with their server', async (t) => {
   const seen: (string | undefined)[] = [];
   const other: Handler = (request, response) => {
     seen.push(request.headers.authorization);
@@ -190,17 +210,22 @@ test('redirects are followed three times within a scheme, and credentials stay w
   });
 });
 
-test('a redirect to another scheme is refused', async (t) => {
-  for (const location of ['https://127.0.0.1/', 'file:///etc/passwd', 'http://[']) {
-    await serving(
-      (_, response) => response.writeHead(301, { location }).end(),
-      async (baseUrl) => {
-        const error = await refusal(transport.exchange(get(baseUrl)));
-        t.is(error.code, 'authority.refused');
-        t.regex(error.message, /another scheme|not an http or https URL/);
-      },
-    );
+test('a redirect leads from http to https, and to no other scheme', async (t) => {
+  const redirected = (location: string, how: HttpTransport) =>
+    new Promise<CryptoError>((resolve, reject) => {
+      serving(
+        (_, response) => response.writeHead(301, { location }).end(),
+        async (baseUrl) => resolve(await refusal(how.exchange(get(baseUrl)))),
+      ).catch(reject);
+    });
+  for (const location of ['file:///etc/passwd', 'http://[']) {
+    const error = await redirected(location, transport);
+    t.is(error.code, 'authority.refused');
+    t.regex(error.message, /not an http or https URL/);
   }
+  // Nobody listens there: that it was tried is what counts. The addresses of a redirect are public ones.
+  t.regex((await redirected('https://127.0.0.1:1/', anywhere)).message, /can't be reached: ECONNREFUSED/);
+  t.regex((await redirected('https://127.0.0.1:1/', transport)).message, /has no public address/);
 });
 
 test('a connection that breaks during an answer is unreachable', async (t) => {
