@@ -25,8 +25,9 @@ import {
   asName,
   asReference,
   type ByteSlice,
+  isNull,
   NULL,
-  type PdfDict,
+  PdfDict,
   readDict,
 } from '../syntax/values.ts';
 import type { Xref } from './xref.ts';
@@ -65,14 +66,15 @@ class Rebuild {
 
   run(): Xref {
     this.#scan();
-    const trailer = this.#trailer;
-    if (trailer === undefined)
+    const written = this.#trailer;
+    if (written === undefined)
       throw new PdfSyntaxError('The file has no usable cross-reference and no trailer.');
     if (this.#lastObjectAt > this.#trailerAt) {
       throw new PdfSyntaxError(
         `The file is cut off: no trailer follows the object at offset ${this.#lastObjectAt}.`,
       );
     }
+    const trailer = this.#withoutLostEncryption(written);
     const encryption = openEncryption(
       trailer,
       (slice) => this.#resolve(slice),
@@ -92,6 +94,15 @@ class Rebuild {
       rebuilt: this.#entries,
       encryption,
     };
+  }
+
+  /** Some writers refer to an encryption dictionary that they do not write: such a file is not encrypted (7.3.10). */
+  #withoutLostEncryption(trailer: PdfDict): PdfDict {
+    if (!isNull(this.#resolve(trailer.get('Encrypt')))) return trailer;
+    return new PdfDict(
+      trailer,
+      trailer.entries.filter((entry) => !trailer.isKey(entry, 'Encrypt')),
+    );
   }
 
   /**

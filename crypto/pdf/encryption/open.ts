@@ -16,6 +16,7 @@ import {
   asName,
   asReference,
   type ByteSlice,
+  isNull,
   items,
   type PdfDict,
 } from '../syntax/values.ts';
@@ -172,7 +173,7 @@ function passwordHash(revision: 5 | 6, password: Buffer, salt: Buffer, more: Buf
 type ResolveUnencrypted = (slice: ByteSlice | undefined) => ByteSlice;
 
 /**
- * Returns undefined when the trailer has no /Encrypt.
+ * Returns undefined when the trailer has no /Encrypt, or null for it, which is the same (7.3.9).
  * @param password of the user or the owner; an empty one is tried after it
  * @throws {CryptoError} `pdf.encrypted` when another password, or another handler, is needed
  * @throws PdfSyntaxError when the encryption dictionary can't be used
@@ -183,7 +184,7 @@ export function openEncryption(
   password = '',
 ): Encryption | undefined {
   const written = trailer.get('Encrypt');
-  if (written === undefined) return undefined;
+  if (written === undefined || isNull(written)) return undefined;
   const found = resolve(written);
   const dict = asDict(found);
   if (dict === undefined)

@@ -46,6 +46,8 @@ for (const [what, pdf] of [
   ['a page that is a stream', pageThatIsAStream()],
   ['entries of the trailer that are references', indirectTrailerEntries()],
   ['an object stream with a wrong checksum', wrongChecksum()],
+  ['null in the place of the encryption', classicPdf(documentObjects(), { trailer: '/Encrypt null' })],
+  ['an encryption that was never written', classicPdf(documentObjects(), { trailer: '/Encrypt 999 0 R' })],
 ] as const) {
   test(`an unusual PDF is signed: ${what}`, async (t) => {
     const file = signed(pdf);
