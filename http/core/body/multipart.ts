@@ -2,7 +2,7 @@
  * Streaming parser of multipart/form-data with bounded memory: bytes in, parts out.
  *
  * Source: RFC 7578; RFC 2046 §5.1.1 (delimiters, preamble, epilogue); RFC 2183 and RFC 6266 (file names);
- * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2047 (encoded words).
+ * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2231 §3 (`filename*0`); RFC 2047 (encoded words).
  */
 import { isAscii } from 'node:buffer';
 import { decodeWindows1252 } from '../../../actors/shared/files/windows-1252.ts';
@@ -181,7 +181,10 @@ export class MultipartReader {
     return {
       type: 'part',
       name: formText(given?.get('name')) ?? '',
-      fileName: extendedValue(given?.get('filename*')) ?? formText(wordsText(given?.get('filename'))),
+      fileName:
+        extendedValue(given?.get('filename*')) ??
+        formText(wordsText(given?.get('filename'))) ??
+        sectionedValue(given, 'filename'),
       contentType,
     };
   }
@@ -248,6 +251,22 @@ function extendedValue(value: string | undefined): string | undefined {
   );
   const raw = Buffer.from(bytes, 'latin1');
   return decoded(charset, raw);
+}
+
+/**
+ * Joins a value in sections (`filename*0*`, `filename*1`, …), as libraries for mail write long names. The encoded ones are
+ * decoded together: a character may be divided between two. Undefined without a first section.
+ */
+function sectionedValue(given: ReadonlyMap<string, string> | undefined, name: string): string | undefined {
+  const isEncoded = given?.has(`${name}*0*`) === true;
+  let joined: string | undefined;
+  for (let index = 0; ; index++) {
+    const encoded = given?.get(`${name}*${index}*`);
+    const plain = given?.get(`${name}*${index}`);
+    const section = encoded ?? (isEncoded && plain !== undefined ? encodeURIComponent(plain) : plain);
+    if (section === undefined) return isEncoded ? extendedValue(joined) : joined;
+    joined = `${joined ?? ''}${section}`;
+  }
 }
 
 /**

@@ -204,6 +204,20 @@ test('file names are decoded by RFC 2183, RFC 6266 and as browsers encode them',
   t.is(fileNameOf('form-data;\r\n name="file";\r\n\tfilename="folded.pdf"'), 'folded.pdf');
 });
 
+test('a file name in sections is joined, also where a character is divided', (t) => {
+  const named = (parameters: string) => fileNameOf(`form-data; name="file"; ${parameters}`);
+  t.is(named('filename*0="annual report "; filename*1="2026.pdf"'), 'annual report 2026.pdf');
+  t.is(
+    named('filename*0*=UTF-8\'\'contra%C3; filename*1*=%A7%C3%A3o; filename*2=" 50% é.pdf"'),
+    'contração 50% é.pdf',
+  );
+  const many = Array.from({ length: 12 }, (_, index) => `filename*${index}=${index % 10}`).toReversed();
+  t.is(named(many.join('; ')), '012345678901');
+  t.is(named('filename*1="b.pdf"'), undefined, 'the first section is missing');
+  t.is(named("filename*0*=koi8-r''%C1; filename*1=.pdf"), undefined);
+  t.is(named('filename*0="a"; filename="b.pdf"'), 'b.pdf');
+});
+
 test('quotes and line ends that forms escape in names are unescaped, and other characters are kept', (t) => {
   t.is(fileNameOf('form-data; name="file"; filename="the %22big%22 one.pdf"'), 'the "big" one.pdf');
   t.is(fileNameOf('form-data; name="file"; filename="two%0D%0alines.pdf"'), 'two\r\nlines.pdf');
