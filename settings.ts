@@ -47,7 +47,8 @@ export type AcceptedSettings = Extract<LoadedSettings, { readonly ok: true }>;
  */
 export function loadSettings(surroundings: Environment): LoadedSettings {
   const environment = environmentName(surroundings.env);
-  const { entries, faults, unknownVariables } = collectEntries(surroundings, isSection, isSimpleKey);
+  const collected = collectEntries(surroundings, isSection, isSimpleKey);
+  const { entries, faults, unknownVariables } = collected;
   const { cwd, env } = surroundings;
   // The root comes first: defaults of other keys are placed below it.
   const early = new Reading(entries, { cwd, environment, env, root: cwd });
@@ -69,12 +70,32 @@ export function loadSettings(surroundings: Environment): LoadedSettings {
   const allFaults = [...faults, ...own, ...together.faults, ...unknown.faults];
   const shared = {
     environment,
-    warnings: [...together.warnings, ...reading.warnings, ...unknown.warnings],
+    warnings: [
+      ...collected.warnings,
+      ...together.warnings,
+      ...reading.warnings,
+      ...proxyWarnings(env, settings),
+      ...unknown.warnings,
+    ],
     resolved: reading.resolved,
   };
   return allFaults.length > 0
     ? { ...shared, ok: false, faults: allFaults }
     : { ...shared, ok: true, settings };
+}
+
+const PROXY = /^(?:https?|all)_proxy$/i;
+
+/** A proxy would resolve names itself, which the address policies rule out. Source: docs/decisions/0052-outgoing-requests.md. */
+function proxyWarnings(env: Environment['env'], { signing, remoteSigner }: Settings): readonly Warning[] {
+  const { profiles } = signing;
+  if (remoteSigner.endpoint === undefined && profiles.every(({ timestamp }) => timestamp.url === undefined))
+    return [];
+  const set = Object.keys(env).filter((name) => PROXY.test(name) && env[name]);
+  return set.slice(0, 1).map((key) => ({
+    key,
+    text: 'is set and not used: time-stamp authorities, responders and the remote portal are connected to directly',
+  }));
 }
 
 /** Source: docs/batch-values.md §9: the other keys of encryption are checked only when it is on. */

@@ -47,6 +47,8 @@ interface ScalarOptions<Value> {
   readonly format?: (value: Value) => Resolved['value'];
   /** True: an empty text means that nothing is configured. @default false */
   readonly emptyIsAbsent?: boolean;
+  /** The text counts with its white space and quotation marks, of which a warning speaks. */
+  readonly verbatim?: 'path' | 'secret' | 'text';
 }
 
 /** A value written as one text. */
@@ -71,6 +73,7 @@ export function scalar<Value>(options: ScalarOptions<Value>): Kind<Value> {
         return undefined;
       }
       if (secret) reading.hide(key, entry);
+      if (options.verbatim !== undefined) reading.doubt(key, entry, options.verbatim);
       reading.resolved.push(row(key, result.data, entry.origin));
       return result.data;
     },
@@ -90,12 +93,24 @@ export function parsedBy<Value>(parse: (text: string) => Value | undefined): Tex
 
 /** Any text; `meaning` describes it. Empty counts as not configured. */
 export function text(meaning: string): Kind<string> {
-  return scalar({ type: meaning, rule: `must be a ${meaning}`, emptyIsAbsent: true, schema: z.string() });
+  return scalar({
+    type: meaning,
+    rule: `must be a ${meaning}`,
+    emptyIsAbsent: true,
+    verbatim: 'text',
+    schema: z.string(),
+  });
 }
 
 /** A text that is never shown. An empty text is a value and differs from an absent one. */
 export function secretText(): Kind<string> {
-  return scalar({ type: 'secret text', rule: 'must be a text', secret: true, schema: z.string() });
+  return scalar({
+    type: 'secret text',
+    rule: 'must be a text',
+    secret: true,
+    verbatim: 'secret',
+    schema: z.string(),
+  });
 }
 
 /** A secret that callers send in a header, which carries no line end and loses the white space at its ends. */
@@ -104,6 +119,7 @@ export function headerSecret(): Kind<string> {
     type: 'secret text',
     rule: 'must be a secret text that a header carries: without control characters, and white space at its ends',
     secret: true,
+    verbatim: 'secret',
     schema: z.string().refine((secret) => secret === secret.trim() && !/\p{Cc}/u.test(secret)),
   });
 }
@@ -140,6 +156,7 @@ export function path(): Kind<string> {
     type: 'path',
     rule: 'must be a path without NUL characters',
     emptyIsAbsent: true,
+    verbatim: 'path',
     schema: ({ cwd }) => withoutNul.transform((value) => resolve(cwd, value)),
   });
 }
@@ -150,6 +167,7 @@ export function dataPath(): Kind<string> {
     type: 'path',
     rule: 'must be a path of a file, without NUL characters',
     emptyIsAbsent: true,
+    verbatim: 'path',
     schema: ({ cwd, root }) =>
       withoutNul.regex(/[^/\\]$/).transform((value) => {
         const inside = /^(?:\.\/)?data\/(.+)$/.exec(value)?.[1];
@@ -232,6 +250,10 @@ export function plainListenUrl(): Kind<ListenUrl> {
 const LISTEN_URL: TextSchema<ListenUrl> = z
   .string()
   .regex(/^https?:\/\/[^/?#@\s]+\/?$/i)
+  .refine(
+    (value) => !/^https?:\/\/[*+]/i.test(value),
+    'must name an address; 0.0.0.0 or [::] stands for all of them',
+  )
   .pipe(z.url())
   .transform((value) => {
     const url = new URL(value);

@@ -25,6 +25,11 @@ export const MASK = '***';
 const SPACE_AT_ENDS =
   'begins or ends with white space, such as the line end of a file, which counts as part of the secret';
 
+const QUOTED =
+  'is in quotation marks, which count as part of the value: files of variables for containers keep them';
+const UNEXPANDED =
+  'begins with what only shells replace, and is taken as the name of a folder: write the whole path';
+
 export class Reading {
   readonly context: ReadingContext;
   readonly faults: Fault[] = [];
@@ -89,6 +94,18 @@ export class Reading {
       !this.warnings.some(({ key, text }) => key === name && text === SPACE_AT_ENDS)
     )
       this.warnings.push({ key: name, text: SPACE_AT_ENDS });
+  }
+
+  /** Warns of a text that counts as it is written, and was hardly meant so. The message does not repeat it. */
+  doubt(key: string, { text = '', origin }: RawEntry, kind: 'path' | 'secret' | 'text'): void {
+    const warn = (why: string) => this.warnings.push({ key, text: `${why} (${origin})` });
+    if (/^(["']).*\1$/s.test(text) && text.length > 1) warn(QUOTED);
+    // Secrets have a warning of their own.
+    if (kind !== 'secret' && text !== text.trim())
+      warn(
+        'begins or ends with white space, such as the line end of a file, which counts as part of the value',
+      );
+    if (kind === 'path' && /^(?:~(?:\/|$)|\$\{?\w+\}?|%\w+%)/.test(text)) warn(UNEXPANDED);
   }
 
   /** Entries whose keys are not known. */

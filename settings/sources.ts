@@ -9,7 +9,7 @@
 
 import { isAbsolute, join, resolve } from 'node:path';
 import jsonc from 'jsonc-parser';
-import type { Fault } from './findings.ts';
+import type { Fault, Warning } from './findings.ts';
 
 /**
  * Position and reason of a syntax error. Lines and columns count from 1. It never repeats the text around the position,
@@ -155,6 +155,8 @@ export interface CollectedEntries {
   readonly faults: readonly Fault[];
   /** Environment variables with double underscores and an unknown section. */
   readonly unknownVariables: readonly string[];
+  /** Names that were hardly meant as they count. */
+  readonly warnings: readonly Warning[];
 }
 
 /** Reads every source in order. */
@@ -180,10 +182,18 @@ export function collectEntries(
     else byName.push(entry);
   };
 
+  const warnings = environmentWarnings(surroundings.env);
   const given = configDir(surroundings);
   for (const folder of new Set([surroundings.cwd, given?.path ?? surroundings.cwd])) {
     const names = ['appsettings.json', `appsettings.${environmentName(surroundings.env)}.json`];
     const found = names.filter((name) => readSettingsFile(surroundings, join(folder, name), put, faults));
+    warnings.push(
+      ...otherSpellings(
+        surroundings,
+        folder,
+        names.filter((name) => !found.includes(name)),
+      ),
+    );
     // Without the folder the defaults would be served, unnoticed.
     if (folder === given?.path && found.length === 0 && !exists(surroundings, folder))
       faults.push({ key: given.source, rule: `names a folder that does not exist: ${folder}` });
@@ -208,7 +218,29 @@ export function collectEntries(
     const name = profileNameIn(entry.key) ?? '';
     put({ ...entry, key: keyByIndex(entry.key, name, entries) ?? entry.key });
   }
-  return { entries, faults, unknownVariables };
+  return { entries, faults, unknownVariables, warnings };
+}
+
+/** `NODE_ENV=Production` is Development (docs/batch-values.md §2), where it was meant to be the opposite. */
+function environmentWarnings({ NODE_ENV: given }: Environment['env']): Warning[] {
+  if (given === undefined || given === 'production' || !/^\W*prod/i.test(given)) return [];
+  const text = `is ${JSON.stringify(given.slice(0, 40))}, which counts as Development: Production is written production`;
+  return [{ key: 'NODE_ENV', text }];
+}
+
+/** File systems without letter case find `appsettings.production.json`; this one does not. */
+function otherSpellings(
+  surroundings: Environment,
+  folder: string,
+  missing: readonly string[],
+): readonly Warning[] {
+  return missing.flatMap((name) => {
+    const other = name.toLowerCase();
+    if (other === name || !exists(surroundings, join(folder, other))) return [];
+    return [
+      { key: shownPath(surroundings, join(folder, other)), text: `is not read: its name must be ${name}` },
+    ];
+  });
 }
 
 /** The configuration folder, whose files come after those of the content root. */
@@ -242,16 +274,15 @@ function configDirArgument(argv: readonly string[]): string | undefined {
   return undefined;
 }
 
+function shownPath({ cwd }: Environment, path: string): string {
+  return isAbsolute(path) && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
 /** @returns whether the file exists */
-function readSettingsFile(
-  { cwd, readFile }: Environment,
-  path: string,
-  put: EntrySink,
-  faults: Fault[],
-): boolean {
-  const shown = isAbsolute(path) && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+function readSettingsFile(surroundings: Environment, path: string, put: EntrySink, faults: Fault[]): boolean {
+  const shown = shownPath(surroundings, path);
   try {
-    const text = readFile(path);
+    const text = surroundings.readFile(path);
     if (text === undefined) return false;
     // Editors and shells of Windows write UTF-16.
     if (text.includes('\0')) {

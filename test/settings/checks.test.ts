@@ -16,6 +16,7 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
     ['127.0.0.1:8080', 'ftp://x', 'http://x/path', 'http://u:p@x', 'http://x:99999', ''],
     /must be http:\/\/host:port/,
   ],
+  ['Batch:Url', ['http://*:8080', 'http://+:8080'], /must name an address; 0\.0\.0\.0 or \[::\] stands/],
   ['Storage:OutputCollision', ['Overwrite'], /must be one of Suffix, Fail/],
   ['Signing:Certificate:Source', ['Blob'], /must be one of Pfx, Pem, Pkcs11/],
   ['Signing:Certificate:Source', ['WindowsStore'], /Windows only/],
@@ -250,6 +251,50 @@ test('white space at the ends of a secret causes a warning that does not show th
   const pin = said({ ...certificate, BATCH_PKCS11_PIN: '1234\n' });
   t.is(pin.length, 1);
   t.regex(pin[0] ?? '', /^BATCH_PKCS11_PIN begins or ends with white space/);
+});
+
+test('texts that hardly mean what they say cause a warning: quotation marks, line ends, what only shells replace', (t) => {
+  const said = (env: MadeUp['env']) => load(env === undefined ? {} : { env }).warnings.map(warningLine);
+  for (const [variable, value, warning] of [
+    [
+      'Storage__Root',
+      '"/srv/data"',
+      /^Storage:Root is in quotation marks, which count .*variable Storage__Root/,
+    ],
+    ['Auth__ApiKey', "'0123456789abcdef0123'", /^Auth:ApiKey is in quotation marks/],
+    ['Storage__Root', '/srv/data\r', /^Storage:Root begins or ends with white space/],
+    ['Portal__Smtp__User', 'mailer\r', /^Portal:Smtp:User begins or ends with white space/],
+    ['Storage__Root', '~/data', /^Storage:Root begins with what only shells replace/],
+    ['Storage__Root', '$HOME/data', /^Storage:Root begins with what only shells replace/],
+    ['Storage__Root', '%ProgramData%/data', /^Storage:Root begins with what only shells replace/],
+    ['NODE_ENV', 'Production', /^NODE_ENV is "Production", which counts as Development/],
+    ['NODE_ENV', '"production"', /^NODE_ENV is "\\"production\\"", which counts as Development/],
+  ] as const) {
+    const lines = said({ [variable]: value });
+    t.true(
+      lines.some((line) => warning.test(line)),
+      `${variable}=${value}: ${lines.join(' ')}`,
+    );
+    t.false(lines.some((line) => line.includes('0123456789')));
+  }
+  for (const env of [
+    { Storage__Root: '/srv/~data' },
+    { Storage__Root: '/srv/my data' },
+    { Pipeline__MaxConcurrency: ' 4 ' },
+    { NODE_ENV: 'development' },
+    { HTTPS_PROXY: 'http://proxy:3128' },
+  ])
+    t.deepEqual(said(env), [], JSON.stringify(env));
+});
+
+test('a proxy in the environment causes a warning where the service connects to authorities', (t) => {
+  const env = {
+    Signing__Profiles__0__Name: 'a',
+    Signing__Profiles__0__Timestamp__Url: 'http://tsa.example.org/',
+  };
+  const said = (more: Readonly<Record<string, string>>) =>
+    load({ env: { ...env, ...more } }).warnings.filter(({ key }) => /proxy/i.test(key)).length;
+  t.deepEqual([said({}), said({ https_proxy: 'http://proxy:3128' }), said({ HTTP_PROXY: '' })], [0, 1, 0]);
 });
 
 test('a secret on the command line causes a warning, and elsewhere none', (t) => {

@@ -78,6 +78,17 @@ test('NODE_ENV=production, and no other value, reads the Production file and for
   t.is(accepted({ files, env: { NODE_ENV: 'staging' } }).signing.certificate.pfx.path, undefined);
 });
 
+test('a file whose name differs in the case of letters is not read, and a warning says so', (t) => {
+  const said = (names: readonly string[]) => {
+    const files = Object.fromEntries(names.map((name) => [`/srv/app/${name}`, '{}']));
+    return load({ files, env: { NODE_ENV: 'production' } }).warnings.map(({ key, text }) => `${key} ${text}`);
+  };
+  t.deepEqual(said(['appsettings.production.json']), [
+    'appsettings.production.json is not read: its name must be appsettings.Production.json',
+  ]);
+  t.deepEqual(said(['appsettings.production.json', 'appsettings.Production.json']), []);
+});
+
 test('keys are compared without case in files, environment and command line', (t) => {
   const settings = accepted({
     files: { [ROOT]: '{"STORAGE":{"root":"/data"}}' },
