@@ -134,6 +134,8 @@ test('the container and the unit run without root, in production, with a health 
   t.regex(container, /^USER sealwright$/m);
   t.regex(container, /^HEALTHCHECK --interval=30s .*\n {2}CMD \["node", "dist\/main.js", "health"\]$/m);
   t.regex(container, /^VOLUME \/var\/lib\/sealwright$/m);
+  // A user that the platform chose is in the group root.
+  t.regex(container, /install -d -o sealwright -g root -m 0770 \/var\/lib\/sealwright/);
   const unit = readFileSync('deploy/systemd/sealwright.service', 'utf8');
   for (const line of [
     'Type=notify',
