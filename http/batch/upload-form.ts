@@ -5,7 +5,7 @@
  */
 
 import { FIELD_BYTES } from '../../contracts/batch/files.ts';
-import { isBlank } from '../../contracts/plain-text.ts';
+import { isBlank, visibleText } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type ByteSink,
@@ -140,13 +140,14 @@ class UploadForm<Sink extends ByteSink> implements FormHandler<Upload<Sink>> {
 const PLAIN_NAME = /^[!-.0-[\]-~][ -.0-[\]-~]*$/;
 
 /**
- * Returns the last path segment of the client's file name, in NFC and without control characters.
+ * Returns the last path segment of the client's file name, in NFC and without control and invisible characters: those that
+ * reverse what follows make `.exe` read as `.pdf`.
  * Refusals: `upload.invalid-name` for a name of which nothing is seen, `.` and `..`. Source: docs/batch-values.md §3.
  */
 export function cleanFileName(given: string): string {
   if (PLAIN_NAME.test(given) && given !== '.' && given !== '..') return given;
   const segment = given.split(/[/\\]/).at(-1) ?? '';
-  const name = segment.replace(/\p{Cc}/gu, '').normalize('NFC');
+  const name = visibleText(segment.replace(/\p{Cc}/gu, ''));
   if (isBlank(name) || name === '.' || name === '..') throw namelessFile();
   return name;
 }

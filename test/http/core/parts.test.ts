@@ -146,6 +146,11 @@ test('upload names are reduced to their last segment, in NFC, without control ch
   t.is(cleanFileName('C:\\Users\\me\\a.pdf'), 'a.pdf');
   t.is(cleanFileName('a\\b/c\u0000\u001f\u007f\u0085.pdf'), 'c.pdf');
   t.is(cleanFileName('cafe\u0301.pdf'), 'caf\u00e9.pdf');
+  t.is(cleanFileName('annex\u202efdp.exe'), 'annexfdp.exe', 'a name that reads as another one');
+  t.is(
+    cleanFileName('\u0646\u0627\u0645\u0647\u200c\u0647\u0627.pdf'),
+    '\u0646\u0627\u0645\u0647\u200c\u0647\u0627.pdf',
+  );
   for (const none of [
     '',
     '.',
