@@ -1,6 +1,6 @@
 /**
  * Warns of what a PDF holds that its signers may not see: looks of hidden fields, looks that differ from their values,
- * scripts, XFA and layers (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17 and 12.7.4.3). A warning keeps nobody from signing.
+ * scripts, XFA, layers and usage rights (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17, 12.7.4.3 and 12.8.2.3). A warning keeps nobody from signing.
  */
 
 import {
@@ -49,6 +49,8 @@ const MEANINGS: {
     `${object} is described twice (XFA): programs that draw XFA may show something else than the pages.`,
   'pdf.layer': (object) =>
     `The layer ${object} is hidden, or seen only on a screen or only in print: others may see another page.`,
+  'pdf.usage-rights': (object) =>
+    `${object} has usage rights of a reader, which end with any change: readers say so when they open the signed file.`,
   'pdf.not-examined': (object) =>
     `${object} could not be examined whole for hidden looks, other looks and scripts.`,
 };
@@ -124,6 +126,9 @@ class Search {
     if (this.#isScript(catalog.get('OpenAction')) || this.#hasScript(catalog) || this.#hasNamed(names))
       this.#script('The document');
     this.#outlines();
+    const permissions = this.#pdf.dict(catalog.get('Perms'));
+    if (['UR3', 'UR'].some((name) => this.#pdf.dict(permissions?.get(name)) !== undefined))
+      this.#found.add('pdf.usage-rights', 'The document');
     const form = this.#pdf.dict(catalog.get('AcroForm'));
     if (!isNull(this.#pdf.resolve(form?.get('XFA')))) this.#found.add('pdf.xfa', 'The form');
     this.#layers();

@@ -78,6 +78,7 @@ const HONEST: { readonly [name: string]: Change } = {
     adds(TEXT_FIELD, '/AA << /F << /S /JavaScript /JS (AFNumber_Format\\(2, 0, 0, 0, "", true\\);) >> >>'),
   ),
   'layers that are seen': layers('/ON [151 0 R]', '/Usage << /Print << /PrintState /ON >> >>'),
+  'no usage rights': adds(CATALOG, '/Perms << /UR3 null >>'),
   'a place to begin': adds(CATALOG, '/OpenAction [10 0 R /Fit]'),
   'a link': adds(PAGE, '/AA << /O << /S /URI /URI (https://example.com) >> >>'),
 };
@@ -147,6 +148,14 @@ const WARNED: { readonly [name: string]: readonly [expected: string, change: Cha
     layers('', '/Usage << /Print << /PrintState /OFF >> >>'),
   ],
   'a layer that is only printed': ['pdf.layer Notes', layers('', '/Usage << /View << /ViewState /OFF >> >>')],
+  'usage rights of a reader': [
+    'pdf.usage-rights The document',
+    all(
+      (objects) =>
+        objects.set(FREE, '<< /Type /Sig /Filter /Adobe.PPKLite /Contents <00> /ByteRange [0 1 2 1] >>'),
+      adds(CATALOG, `/Perms << /UR3 ${FREE} 0 R >>`),
+    ),
+  ],
   'more actions than are looked at': [
     'pdf.not-examined The file',
     adds(CATALOG, `/OpenAction << /S /GoTo /Next [${'<< >> '.repeat(20_000)}] >>`),
