@@ -63,9 +63,10 @@ function certificatesAt(path: string, key: string, faults: string[]): readonly B
   }
 }
 
+/** Links whose files were removed are passed over: folders of systems have them. */
 function filesIn(folder: string): readonly string[] {
   return readdirSync(folder)
     .sort()
     .map((name) => join(folder, name))
-    .filter((file) => statSync(file).isFile());
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }

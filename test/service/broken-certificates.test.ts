@@ -1,5 +1,5 @@
 /** One broken certificate leaves the other profiles and the portal running. Source: docs/batch-values.md §3, §3. */
-import { writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { startProgram } from '../actors/portal/service.ts';
@@ -20,6 +20,11 @@ test.serial(
   async (t) => {
     const root = await temporaryRoot(t);
     const now = Date.now();
+    const trusted = join(root, 'trusted');
+    await mkdir(trusted);
+    await copyFile(pki().rootFile, join(trusted, 'root.crt'));
+    // As folders of systems have them.
+    await symlink(join(trusted, 'removed.crt'), join(trusted, '1a2b3c4d.0'));
     const settings = {
       ...(await localProfile(root, 0, {
         name: 'old',
@@ -46,7 +51,7 @@ test.serial(
         signer: pki().signer('p-256'),
         members: { Format: 'Cades' },
       })),
-      'Signing:Trust:Roots:0': pki().rootFile,
+      'Signing:Trust:Roots:0': trusted,
       'Signing:Trust:Revocation': 'None',
       'Portal:Enabled': true,
     };
