@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Asn1Error, encoded, readElement } from '../asn1/read.ts';
+import { Asn1Error, encoded, firstElement, readElement } from '../asn1/read.ts';
 import { NULL, octetString, oid, sequence } from '../asn1/write.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { CryptoError, type CryptoErrorCode } from '../core/types.ts';
@@ -281,7 +281,7 @@ class Inquiry implements RevocationInquiry {
         body: encodeOcspRequest(certificate, issuer),
         maxBytes: MAX_OCSP,
       });
-      const basic = understood(url, () => readOcsp(basicOcspIn(answer))).der;
+      const basic = understood(url, () => readOcsp(basicOcspIn(firstElement(answer)))).der;
       // Unusable responses are not cached.
       const { status } = await judged(basic);
       return this.#dated(basic, status.source.nextUpdate);
@@ -367,7 +367,7 @@ const CRL_BLOCK = /-----BEGIN X509 CRL-----([A-Za-z0-9+/=\s]+)-----END X509 CRL-
 
 /** Decodes a CRL; some servers send PEM, against RFC 5280 §4.2.1.13. */
 function crlIn(answer: Buffer): Buffer {
-  if (answer[0] === 0x30) return answer;
+  if (answer[0] === 0x30) return firstElement(answer);
   const [, base64] = CRL_BLOCK.exec(answer.toString('latin1')) ?? [];
   return base64 === undefined ? answer : Buffer.from(base64, 'base64');
 }

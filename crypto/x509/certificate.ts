@@ -9,6 +9,7 @@ import {
   type Element,
   encoded,
   enter,
+  firstElement,
   oidText,
   parseAlgorithm,
   readWhole,
@@ -210,7 +211,7 @@ export function pemText(file: Buffer): string {
  */
 export function certificatesIn(file: Buffer): Buffer[] {
   const blocks = [...pemText(file).matchAll(BLOCK)];
-  if (blocks.length === 0) return file[0] === 0x30 ? [file] : [];
+  if (blocks.length === 0) return file[0] === 0x30 ? [firstElement(file)] : [];
   return blocks.map(([, base64 = '']) => Buffer.from(base64, 'base64'));
 }
 

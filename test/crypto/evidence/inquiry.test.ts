@@ -5,7 +5,7 @@ import { sequence, small, tlv } from '#crypto/asn1/write.js';
 import { CryptoError } from '#crypto/core/types.js';
 import type { AuthorityRequest } from '#crypto/evidence/authorities.js';
 import { CacheLimit, createAnswerCache, createInquiry } from '#crypto/evidence/revocation-inquiry.js';
-import { readCertificate } from '#crypto/x509/certificate.js';
+import { certificatesIn, readCertificate } from '#crypto/x509/certificate.js';
 import { makeAuthorityPki } from '../../pki/authority-pki.ts';
 import { issueCertificate } from '../../pki/issuing.ts';
 import { keyOf } from '../../pki/pki.ts';
@@ -63,6 +63,41 @@ test('addresses in an OCSP answer are asked only when its signer is authorized a
   });
   t.true(asked.length > 0);
   t.false(asked.includes(INSIDE), asked.join(' '));
+});
+
+test('a line end or padding after an OCSP answer and after a CRL is no part of them', async (t) => {
+  const { issuing, signer } = makeAuthorityPki({ baseUrl: 'http://authority.test', now: NOW });
+  const times = { thisUpdate: NOW - HOUR, nextUpdate: NOW + HOUR };
+  const padded = (answer: Buffer) => Buffer.concat([answer, Buffer.from('\r\n\0\0')]);
+  for (const kind of ['ocsps', 'crls'] as const) {
+    const inquiry = createInquiry({
+      transport: {
+        async exchange({ body }: AuthorityRequest) {
+          if (body === undefined)
+            return padded(makeCrl({ issuer: issuing, revoked: new Map(), ...times, number: 1 }));
+          if (kind === 'crls') throw new CryptoError('authority.unreachable', 'nobody is there');
+          const more = {
+            producedAt: NOW - HOUR,
+            revoked: new Map(),
+            issuer: issuing.certificate,
+            responder: issuing,
+          };
+          return padded(answerOcspRequest(Buffer.from(body), { ...times, ...more }));
+        },
+      },
+      now: () => NOW,
+      cacheMinutes: 60,
+      timeoutMs: 1000,
+      issuerHosts: [],
+      retries: 0,
+      wait: () => Promise.resolve(),
+    });
+    const certificate = readCertificate(signer('p-256').certificate);
+    const { status, evidence } = await inquiry.about(certificate, readCertificate(issuing.certificate), NOW);
+    t.is(status.status, 'good', kind);
+    t.is(evidence[kind].length, 1);
+    t.deepEqual([...certificatesIn(padded(issuing.certificate))], [issuing.certificate]);
+  }
 });
 
 test('caches of several profiles share one byte limit, and the oldest answers are evicted first', async (t) => {
