@@ -3,7 +3,7 @@
  * bound, and one write at a time takes them away. Lines below Warning wait a moment for others, because each write
  * wakes another thread. A disk that is full or a folder that cannot be written costs lines, never the service; it is
  * tried again until it works. Files are opened for appending, so that two processes (a second one that is about to be
- * refused, say) and programs that cut files off in place do no harm.
+ * refused, say) and programs that cut files off in place do no harm; one that was moved away or removed is made anew.
  *
  * Source: docs/batch-values.md §0 (13), §12.
  */
@@ -40,6 +40,8 @@ const RETRY_MS = 2000;
 const MAX_WRITE_BYTES = 256 * 1024;
 /** Flush timeout, milliseconds. */
 const FLUSH_LIMIT_MS = 5000;
+/** Time between two looks whether the file is still in its place, milliseconds. */
+const LOOK_MS = 1000;
 const MODE = 0o640;
 const FOLDER_MODE = 0o750;
 
@@ -55,8 +57,11 @@ interface Waiting {
 interface OpenFile {
   readonly handle: FileHandle;
   readonly name: LogFileName;
+  readonly inode: number;
   /** Bytes. */
   size: number;
+  /** Last look at its place, milliseconds since the epoch. */
+  seenAt: number;
 }
 
 class FileSink implements LineSink {
@@ -205,21 +210,32 @@ class FileSink implements LineSink {
   async #fileFor(period: string, length: number): Promise<OpenFile> {
     const open = this.#file;
     const { sizeLimit } = this.#options;
-    if (open?.name.period === period && (open.size === 0 || open.size + length <= sizeLimit)) return open;
+    const fits = open?.name.period === period && (open.size === 0 || open.size + length <= sizeLimit);
+    if (fits && (await this.#isInPlace(open))) return open;
     await this.#closeFile();
+    if (fits) return this.#open(open.name, length);
     const sequence = open?.name.period === period ? open.name.sequence + 1 : await this.#latest(period);
     return this.#open({ period, sequence }, length);
+  }
+
+  /** False when a program that rotates files, or a person, took the file away: what is written to it is lost. */
+  async #isInPlace(file: OpenFile): Promise<boolean> {
+    const now = this.#options.clock.now();
+    if (Math.abs(now - file.seenAt) < LOOK_MS) return true;
+    file.seenAt = now;
+    const found = await stat(this.#names.pathOf(file.name)).catch(() => undefined);
+    return found?.ino === file.inode;
   }
 
   async #open(name: LogFileName, length: number): Promise<OpenFile> {
     const path = this.#names.pathOf(name);
     const handle = await open(path, 'a', MODE);
-    const { size } = await handle.stat();
+    const { size, ino: inode } = await handle.stat();
     if (size > 0 && size + length > this.#options.sizeLimit) {
       await handle.close();
       return this.#open({ ...name, sequence: name.sequence + 1 }, length);
     }
-    const file = { handle, name, size };
+    const file = { handle, name, inode, size, seenAt: this.#options.clock.now() };
     this.#file = file;
     await this.#removeOldest(name);
     return file;

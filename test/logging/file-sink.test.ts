@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +95,26 @@ test('a file stays below its limit, with _001 and _002 after it and whole lines 
   const texts = files().map(text);
   for (const each of texts) t.true(Buffer.byteLength(each) <= 65_536);
   t.is(texts.join(''), Array.from({ length: 900 }, (_, number) => line(number)).join(''));
+});
+
+test('a file that was moved away or removed is made anew, with all later lines', async (t) => {
+  const { sink, clock, logs, files, text } = await fileSinkFixture(t);
+  const say = async (line: string) => {
+    clock.advance(1_000);
+    sink.write(`${line}\n`, 'Warning');
+    await sink.flush();
+  };
+  await say('one');
+  await say('two');
+  renameSync(join(logs, NAME), join(logs, 'moved'));
+  await say('three');
+  t.is(text(NAME), 'three\n');
+  rmSync(join(logs, NAME));
+  await say('four');
+  await say('five');
+  t.deepEqual(files(), [NAME, 'moved']);
+  t.is(text(NAME), 'four\nfive\n');
+  t.is(text('moved'), 'one\ntwo\n');
 });
 
 test('lines below Warning are buffered for a moment, and a Warning writes them at once', async (t) => {
