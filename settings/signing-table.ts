@@ -63,7 +63,8 @@ const digest = choice(['SHA256', 'SHA384', 'SHA512']);
 const thumbprint = pattern(
   'SHA-1 in hexadecimal',
   'must be 40 hexadecimal digits',
-  z.string().refine((value) => /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:]/g, ''))),
+  // Windows copies an invisible mark before the digits.
+  z.string().refine((value) => /^[0-9A-Fa-f]{40}$/.test(value.replace(/[\s:\p{Cf}]/gu, ''))),
 );
 
 const hostName = pattern(

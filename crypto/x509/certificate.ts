@@ -229,9 +229,9 @@ export function thumbprintOf(der: Buffer): string {
   return createHash('sha1').update(der).digest('hex').toUpperCase();
 }
 
-/** Normalises a thumbprint (colons, white space, lower case) to the form of `thumbprintOf`. */
+/** Normalises a thumbprint (colons, white space, invisible marks, lower case) to the form of `thumbprintOf`. */
 export function normalThumbprint(text: string): string {
-  return text.replace(/[\s:]/g, '').toUpperCase();
+  return text.replace(/[\s:\p{Cf}]/gu, '').toUpperCase();
 }
 
 /**
