@@ -97,7 +97,7 @@ const MAX_BEHIND = 10_000;
 const PAGE_SIZE = 64;
 
 /** Name of the partition of the messages from one actor to another. */
-export function pairOf(sender: ActorAddress, receiver: ActorAddress): string {
+function pairOf(sender: ActorAddress, receiver: ActorAddress): string {
   const pair = [sender.kind, sender.id, receiver.kind, receiver.id];
   return createHash('sha256').update(JSON.stringify(pair)).digest('base64url');
 }
