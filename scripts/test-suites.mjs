@@ -55,7 +55,9 @@ const LONG = [
 
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
 const RELEASE = [
-  'project/{clients-before-release,release}',
+  'project/{clients,clients-before-release,release}',
+  'commands/store-copy',
+  'http/portal/requests/{branding,drafts,reminders,templates}-kill',
   'service/shards-{two,four}*',
   'service/soak/soak*',
   'postgres/{chaos,suspended-nodes}',

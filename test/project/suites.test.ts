@@ -24,8 +24,8 @@ const ALL = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
 const quick = chosen({});
 /** As `.ci/run` divides the tests that `npm test` leaves out. */
 const others = new Set([
-  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick,browser' }),
-  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_FOLDERS: 'browser' }),
+  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick,browser,postgres' }),
+  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_FOLDERS: 'browser,postgres' }),
 ]);
 
 test('npm test and the other tests of the check together include all tests', (t) => {

@@ -246,15 +246,18 @@ export async function runTool(
 
 function run(tool: ToolName, args: readonly string[], options: { readonly cwd?: string }): Promise<ToolRun> {
   return new Promise((resolve, reject) => {
-    execFile(
+    const child = execFile(
       tool,
       [...args],
-      { ...options, timeout: TIME_LIMIT, maxBuffer: 64 << 20, env: { ...process.env, LC_ALL: 'C' } },
+      { ...options, maxBuffer: 64 << 20, env: { ...process.env, LC_ALL: 'C' } },
       (error, stdout, stderr) => {
+        clearTimeout(limit);
         const code = error === null ? 0 : error.code;
         if (typeof code === 'number') resolve({ exit: code, stdout, stderr });
         else reject(new Error(`${tool} did not end by itself: ${error?.signal ?? code}`, { cause: error }));
       },
     );
+    // After a pause of the whole machine, a tool that has ended meanwhile keeps its output: it is read before this looks again.
+    const limit = setTimeout(() => setImmediate(() => child.exitCode === null && child.kill()), TIME_LIMIT);
   });
 }
