@@ -161,7 +161,7 @@ test.serial(
     const row = (name: string) =>
       page.getByRole('row').filter({ has: page.getByRole('checkbox', { name: `Select ${name}` }) });
     await row('chosen-good.txt')
-      .getByText(/^job\.not-failed: /)
+      .getByText(/^Job .* is Completed\.$/)
       .waitFor();
     const retried = row('chosen-broken.pdf').getByRole('link', { name: 'retried' });
     await retried.waitFor();
