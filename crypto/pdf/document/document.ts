@@ -23,7 +23,7 @@ import {
   asReference,
   type ByteSlice,
   NULL,
-  type PdfDict,
+  PdfDict,
   type Reference,
 } from '../syntax/values.ts';
 import { rebuildXref } from './rebuild.ts';
@@ -31,6 +31,8 @@ import { findHeader, readXref, readXrefStream, type Xref, type XrefStream } from
 
 /** Most references to references; writers make at most one. */
 const MAX_STEPS = 16;
+/** Largest plausible distance of the number of a lost object above all others. */
+const MAX_GAP = 1 << 20;
 /** Most cached objects; pages and form fields are requested repeatedly, most others are not. */
 const MAX_CACHED_STREAMS = 256;
 /** Most bytes of cached, decoded object streams. */
@@ -55,16 +57,16 @@ export class PdfDocument {
   constructor(reading: Reading, xref: Xref, isIntact = false) {
     this.#reading = reading;
     this.#isIntact = isIntact;
-    this.xref = xref;
+    this.xref = xref.rebuilt === undefined ? withoutUnlistedEncryption(xref) : xref;
     const encryption =
       xref.encryption ??
-      openEncryption(xref.trailer, (slice) => this.resolve(slice), reading.views.source.password);
+      openEncryption(this.xref.trailer, (slice) => this.resolve(slice), reading.views.source.password);
     if (encryption !== undefined) {
       // The objects read so far were read without decryption.
       this.#objects.clear();
       this.#streams.clear();
       this.#streamBytes = 0;
-      this.xref = { ...xref, encryption };
+      this.xref = { ...this.xref, encryption };
     }
     const catalog = this.dict(xref.trailer.get('Root'));
     if (catalog === undefined) throw new PdfSyntaxError('The trailer names no catalogue.');
@@ -221,6 +223,24 @@ export class PdfDocument {
     this.#streams.set(number, stream);
     return stream;
   }
+}
+
+/**
+ * Some writers refer to an encryption dictionary that they do not write. A reference to an object that the
+ * cross-reference does not list, or lists as free, is null (7.3.10): such a file is not encrypted. In a rebuilt one, the
+ * object may be a lost one.
+ */
+function withoutUnlistedEncryption(xref: Xref): Xref {
+  const { trailer, bound } = xref;
+  const number = asReference(trailer.get('Encrypt'))?.number;
+  if (number === undefined || (xref.entry(number)?.kind ?? 'free') !== 'free') return xref;
+  const kept = trailer.entries.filter((entry) => !trailer.isKey(entry, 'Encrypt'));
+  return {
+    ...xref,
+    trailer: new PdfDict(trailer, kept),
+    // No new object gets the number that the older trailer goes on to name.
+    bound: number < bound + MAX_GAP ? Math.max(bound, number + 1) : bound,
+  };
 }
 
 /**

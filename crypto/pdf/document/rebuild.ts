@@ -27,7 +27,7 @@ import {
   type ByteSlice,
   isNull,
   NULL,
-  PdfDict,
+  type PdfDict,
   readDict,
 } from '../syntax/values.ts';
 import type { Xref } from './xref.ts';
@@ -66,15 +66,14 @@ class Rebuild {
 
   run(): Xref {
     this.#scan();
-    const written = this.#trailer;
-    if (written === undefined)
+    const trailer = this.#trailer;
+    if (trailer === undefined)
       throw new PdfSyntaxError('The file has no usable cross-reference and no trailer.');
     if (this.#lastObjectAt > this.#trailerAt) {
       throw new PdfSyntaxError(
         `The file is cut off: no trailer follows the object at offset ${this.#lastObjectAt}.`,
       );
     }
-    const trailer = this.#withoutLostEncryption(written);
     const encryption = openEncryption(
       trailer,
       (slice) => this.#resolve(slice),
@@ -94,15 +93,6 @@ class Rebuild {
       rebuilt: this.#entries,
       encryption,
     };
-  }
-
-  /** Some writers refer to an encryption dictionary that they do not write: such a file is not encrypted (7.3.10). */
-  #withoutLostEncryption(trailer: PdfDict): PdfDict {
-    if (!isNull(this.#resolve(trailer.get('Encrypt')))) return trailer;
-    return new PdfDict(
-      trailer,
-      trailer.entries.filter((entry) => !trailer.isKey(entry, 'Encrypt')),
-    );
   }
 
   /**
@@ -155,9 +145,7 @@ class Rebuild {
   #recordTrailer(dict: PdfDict, offset: number): void {
     if (asReference(dict.get('Root')) === undefined) return;
     // One encrypted revision makes the whole file encrypted, even when a later trailer omits /Encrypt.
-    if (this.#trailer?.get('Encrypt') === undefined || dict.get('Encrypt') !== undefined) {
-      this.#trailer = dict;
-    }
+    if (!namesEncryption(this.#trailer) || namesEncryption(dict)) this.#trailer = dict;
     this.#trailerAt = offset;
   }
 
@@ -257,6 +245,11 @@ class Rebuild {
     const end = skipSpace(bytes, start);
     return bytes.toString('latin1', end, end + 9) === 'endstream' ? data + length : data;
   }
+}
+
+/** Null is the same as no entry (7.3.9); whether a reference leads to an encryption is known after the scan. */
+function namesEncryption(trailer: PdfDict | undefined): boolean {
+  return !isNull(trailer?.get('Encrypt') ?? NULL);
 }
 
 const LETTER_T = 0x74;

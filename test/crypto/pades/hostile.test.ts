@@ -5,6 +5,7 @@ import { preparePades, signPades } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { pki } from '../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
+import { encrypted } from '../pdf/encrypt.ts';
 import { failedChecks, judge, put, sign } from './validation/verdicts.ts';
 
 /** Bytes that a signature adds to a PDF. */
@@ -125,6 +126,29 @@ test('the new cross-reference of a damaged file lists no unreadable object', (t)
   const lost = changed(with_(7, '<< /FT /Sig /Parent -2 0 R /T (a) >>'), /startxref\n\d+/, 'startxref\n9');
   const signed = sign(put(lost));
   t.true(judge(signed).ok);
+});
+
+test('an encryption that was written and is lost, or ends in a damaged file, does not count as none', (t) => {
+  const shape = encrypted({ version: 2, number: 60 });
+  const objects = new Map([...OBJECTS, [60, 'null']]);
+  const pdf = classicPdf(objects, shape);
+  t.is(refusal(changed(pdf, /60 0 obj\n<</, '60 0 obj\n<(')), 'pdf.malformed', 'unreadable');
+  const damaged = classicPdf(objects, { ...shape, startxrefOff: 1e6 });
+  const ended = (entry: string) =>
+    Buffer.concat([damaged, Buffer.from(`trailer\n<< /Size 200 /Root 1 0 R ${entry} >>\n`)]);
+  for (const entry of ['', '/Encrypt null']) t.regex(addedTo(ended(entry)), /\/Encrypt 60 0 R/, entry);
+  t.is(refusal(ended('/Encrypt 999 0 R')), 'pdf.malformed');
+  const lost = classicPdf(OBJECTS, { trailer: '/Encrypt 999 0 R', startxrefOff: 1e6 });
+  t.is(refusal(lost), 'pdf.malformed', 'nobody knows what is lost');
+});
+
+test('a file with an encryption that its cross-reference does not list shows what that lists', (t) => {
+  const other = `11 0 obj\n${stream('', 'BT /F1 12 Tf 20 100 Td (Other) Tj ET')}\nendobj\n`;
+  const pdf = classicPdf(OBJECTS, { trailer: '/Encrypt 12 0 R', startxrefOff: other.length });
+  const shadowed = changed(pdf, 'xref\n0 1', `${other}xref\n0 1`);
+  const added = addedTo(shadowed);
+  t.regex(added, /\/Prev \d+/);
+  t.notRegex(added, /\/Encrypt|^12 0 obj/m);
 });
 
 test('circular cross-references are rebuilt from the objects', (t) => {
