@@ -57,6 +57,8 @@ class Rebuild {
   readonly #referred = new Set<number>();
   #trailer: PdfDict | undefined;
   #trailerAt = -1;
+  /** False when trailers name different catalogues: programs that rebuild take different ones of them. */
+  #hasOneCatalog = true;
   #lastObjectAt = -1;
 
   constructor(reading: Reading, header: number) {
@@ -74,6 +76,8 @@ class Rebuild {
         `The file is cut off: no trailer follows the object at offset ${this.#lastObjectAt}.`,
       );
     }
+    if (!this.#hasOneCatalog)
+      throw new PdfSyntaxError('Its trailers name different catalogues, and programs choose differently.');
     const encryption = openEncryption(
       trailer,
       (slice) => this.#resolve(slice),
@@ -143,7 +147,10 @@ class Rebuild {
   }
 
   #recordTrailer(dict: PdfDict, offset: number): void {
-    if (asReference(dict.get('Root')) === undefined) return;
+    const root = asReference(dict.get('Root'))?.number;
+    if (root === undefined) return;
+    if (this.#trailer !== undefined && asReference(this.#trailer.get('Root'))?.number !== root)
+      this.#hasOneCatalog = false;
     // One encrypted revision makes the whole file encrypted, even when a later trailer omits /Encrypt.
     if (!namesEncryption(this.#trailer) || namesEncryption(dict)) this.#trailer = dict;
     this.#trailerAt = offset;

@@ -142,6 +142,17 @@ test('an encryption that was written and is lost, or ends in a damaged file, doe
   t.is(refusal(lost), 'pdf.malformed', 'nobody knows what is lost');
 });
 
+test('a damaged file whose trailers name different catalogues is refused, for programs show different ones', (t) => {
+  const objects = new Map([...OBJECTS, [9, '<< /Type /Catalog /Pages 2 0 R >>']]);
+  for (const first of ['', '/Encrypt null', '/Encrypt 999 0 R']) {
+    const damaged = classicPdf(objects, { trailer: first, startxrefOff: 1e6 });
+    for (const id of ['', '/ID [<00> <00>]']) {
+      const more = Buffer.from(`trailer\n<< /Size 200 /Root 9 0 R ${id} >>\n`);
+      t.is(refusal(Buffer.concat([damaged, more])), 'pdf.malformed', `${first} ${id}`);
+    }
+  }
+});
+
 test('a file with an encryption that its cross-reference does not list shows what that lists', (t) => {
   const other = `11 0 obj\n${stream('', 'BT /F1 12 Tf 20 100 Td (Other) Tj ET')}\nendobj\n`;
   const pdf = classicPdf(OBJECTS, { trailer: '/Encrypt 12 0 R', startxrefOff: other.length });
