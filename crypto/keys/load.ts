@@ -24,7 +24,7 @@ import {
   readableCertificates,
   thumbprintOf,
 } from '../x509/certificate.ts';
-import { type LoadedSigner, severalWarning, signerOf } from './loaded-signer.ts';
+import { type LoadedSigner, maySign, severalWarning, signerOf } from './loaded-signer.ts';
 import { gateOf, restartModule, type TokenModule, tokenModule, unavailable } from './pkcs11/module.ts';
 import { createSessionPool, type SessionPool } from './pkcs11/session-pool.ts';
 import {
@@ -184,7 +184,8 @@ export async function loadSigner(source: KeySource, now: () => number = machineT
   }
   const pairs = keys.flatMap((key) => pairsOf(key, parsed));
   const { thumbprint } = source.source === 'Pfx' ? source : {};
-  const pair = thumbprint === undefined ? choose(pairs, keys, now()) : named(pairs, thumbprint);
+  const rank = (certificate: Certificate) => rankOf(certificate, now(), source.source === 'Pem');
+  const pair = thumbprint === undefined ? choose(pairs, keys, rank) : named(pairs, thumbprint);
   const signer = signerOf(localKey(pair.key), pair.certificate, parsed);
   const others = pairs.filter(({ certificate }) => certificate !== pair.certificate);
   if (thumbprint !== undefined || others.length === 0) return signer;
@@ -245,8 +246,26 @@ function isSame(one: KeyObject, other: KeyObject): boolean {
   return one.asymmetricKeyType === other.asymmetricKeyType && one.equals(other);
 }
 
-/** The certificate of the only key: one that is valid now, of an authority, and valid for longest. */
-function choose(pairs: readonly Pair[], keys: readonly KeyObject[], now: number): Pair {
+/**
+ * The certificate of the only key: one that may sign, is valid now, is of an authority, and is valid for longest. Of a
+ * file that somebody put together in an order, the first valid one stays.
+ */
+function rankOf(certificate: Certificate, now: number, isOrdered: boolean): readonly number[] {
+  const { notBefore, notAfter, subjectKey, issuerKey } = certificate;
+  const isValid = now >= notBefore && now <= notAfter;
+  return [
+    maySign(certificate) ? 1 : 0,
+    isValid ? 1 : 0,
+    subjectKey === issuerKey ? 0 : 1,
+    isValid && isOrdered ? 0 : notAfter,
+  ];
+}
+
+function choose(
+  pairs: readonly Pair[],
+  keys: readonly KeyObject[],
+  rank: (certificate: Certificate) => readonly number[],
+): Pair {
   if (keys.length === 0) throw new CryptoError('key.not-found', 'There is no private key inside.');
   const [first, ...others] = pairs;
   if (first === undefined)
@@ -255,11 +274,6 @@ function choose(pairs: readonly Pair[], keys: readonly KeyObject[], now: number)
   if (different.length > 1 && others.some(({ key }) => !isSame(key, first.key))) {
     throw new CryptoError('key.ambiguous', `There are ${different.length} keys; name one by its thumbprint.`);
   }
-  const rank = ({ notBefore, notAfter, subjectKey, issuerKey }: Certificate) => [
-    now >= notBefore && now <= notAfter ? 1 : 0,
-    subjectKey === issuerKey ? 0 : 1,
-    notAfter,
-  ];
   return others.reduce((best, pair) => {
     const ranks = rank(best.certificate);
     const differing = rank(pair.certificate).map((value, at) => value - (ranks[at] ?? 0));

@@ -79,8 +79,12 @@ function loadedIdentity(certificate: Certificate, all: readonly Certificate[]): 
   };
 }
 
-function assertMaySign({ keyUsage }: Certificate): void {
-  if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) {
+export function maySign({ keyUsage }: Certificate): boolean {
+  return keyUsage === undefined || keyUsage.digitalSignature || keyUsage.nonRepudiation;
+}
+
+function assertMaySign(certificate: Certificate): void {
+  if (!maySign(certificate)) {
     throw new CryptoError('key.unsupported', 'The certificate does not allow its key to sign documents.');
   }
 }

@@ -20,7 +20,7 @@ import { deserializeSigner, type LocalSigner, serializeSigner } from '#crypto/ke
 import { validityFault } from '#crypto/validation/signing-certificate.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
 import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
+import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '../../pki/issuing.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { runTool, withTools } from '../../verifiers/index.ts';
 
@@ -169,8 +169,9 @@ function certificateFor(
   key: KeyObject,
   from: number,
   to: number,
-  issuer: KeyObject = pki().issuing.key,
+  other: { readonly issuer?: KeyObject; readonly use?: CertificateUse } = {},
 ): Buffer {
+  const { issuer = pki().issuing.key, use = { kind: 'signer', purposes: DOCUMENT_SIGNING } } = other;
   const isSelfSigned = issuer === key;
   const named = (commonName: string) => ({ country: 'XX', organization: 'Sealwright tests', commonName });
   return issueCertificate({
@@ -181,13 +182,13 @@ function certificateFor(
     serial: randomBytes(8),
     notBefore: NOW + from * DAY,
     notAfter: NOW + to * DAY,
-    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+    use,
   });
 }
 
-test('of several certificates of one key, the one of an authority that is valid now, and longest, is used and named', async (t) => {
+test('of several certificates of one key in PEM, the first of an authority that is valid now and may sign is used and named', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const own = certificateFor(privateKey, -9, 900, privateKey);
+  const own = certificateFor(privateKey, -9, 900, { issuer: privateKey });
   const [past, early, old, renewed, mirrored] = [
     [-400, -30],
     [30, 800],
@@ -208,32 +209,42 @@ test('of several certificates of one key, the one of an authority that is valid 
       certificatePath: file([...certificates, ...pki().signer('p-256').chain].map(certificatePem).join('')),
       keyPath: file(key),
     });
-  const all = [own, past, early, old, renewed, mirrored];
-  for (const certificates of [all, all.toReversed()]) {
+  const crlSigner = certificateFor(privateKey, -2, 900, { use: { kind: 'crl' } });
+  const all = [own, crlSigner, past, early, old, renewed, mirrored];
+  for (const [certificates, first] of [
+    [all, old],
+    [all.toReversed(), mirrored],
+  ] as const) {
     const { certificate, warnings, thumbprint } = await load(certificates);
-    t.deepEqual(certificate, renewed);
+    t.deepEqual(certificate, first);
     const said = warnings.find(({ code }) => code === 'certificate.several')?.text ?? '';
-    t.true(said.includes('6 certificates') && said.includes(thumbprint), said);
+    t.true(said.includes('7 certificates') && said.includes(thumbprint), said);
   }
   t.deepEqual((await load([past, early])).certificate, early);
   t.deepEqual((await load([past, own])).certificate, own);
+  t.deepEqual((await load([past, crlSigner])).certificate, past);
   const twice = await load([renewed, renewed]);
   t.false(twice.warnings.some(({ code }) => code === 'certificate.several'));
 });
 
-toolTest('a thumbprint names any of the certificates of one key in a container', async (t) => {
-  const signer = pki().signer('p-256');
-  const { keyObject } = signer.key;
-  const renewed = certificateFor(keyObject, -1, 90);
-  const path = await pfx({ ...signer, chain: [renewed, ...signer.chain] }, 'open');
-  for (const certificate of [signer.certificate, renewed]) {
-    // With the mark that Windows copies.
-    const thumbprint = `\u200e${createHash('sha1').update(certificate).digest('hex')}`;
-    const loaded = await loadSigner({ source: 'Pfx', path, password: 'open', thumbprint });
-    t.deepEqual(loaded.certificate, certificate);
-    t.deepEqual(loaded.warnings, []);
-  }
-});
+toolTest(
+  'a thumbprint names any of the certificates of one key in a container, and without it the longest that may sign is used',
+  async (t) => {
+    const signer = pki().signer('p-256');
+    const { keyObject } = signer.key;
+    const renewed = certificateFor(keyObject, -1, 9000);
+    const crlSigner = certificateFor(keyObject, -1, 9900, { use: { kind: 'crl' } });
+    const path = await pfx({ ...signer, chain: [crlSigner, renewed, ...signer.chain] }, 'open');
+    t.deepEqual((await loadSigner({ source: 'Pfx', path, password: 'open' })).certificate, renewed);
+    for (const certificate of [signer.certificate, renewed]) {
+      // With the mark that Windows copies.
+      const thumbprint = `\u200e${createHash('sha1').update(certificate).digest('hex')}`;
+      const loaded = await loadSigner({ source: 'Pfx', path, password: 'open', thumbprint });
+      t.deepEqual(loaded.certificate, certificate);
+      t.deepEqual(loaded.warnings, []);
+    }
+  },
+);
 
 test('PEM is read as Windows shells, variables and editors leave it, and certificates also from P7B', async (t) => {
   const signer = pki().signer('rsa-2048');
