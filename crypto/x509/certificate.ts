@@ -211,8 +211,18 @@ export function pemText(file: Buffer): string {
  */
 export function certificatesIn(file: Buffer): Buffer[] {
   const blocks = [...pemText(file).matchAll(BLOCK)];
-  if (blocks.length === 0) return file[0] === 0x30 ? [firstElement(file)] : [];
+  if (blocks.length === 0) return file[0] === TAG.sequence ? [withoutPadding(file)] : [];
   return blocks.map(([, base64 = '']) => Buffer.from(base64, 'base64'));
+}
+
+/** Line ends, spaces, zeros and ones: what devices and editors write after a certificate. */
+const PADDING = new Set([0, 0x09, 0x0a, 0x0d, 0x20, 0xff]);
+
+/** Returns the certificate of a file in DER. A file with a second structure stays whole, which is no certificate. */
+function withoutPadding(file: Buffer): Buffer {
+  const first = firstElement(file);
+  const next = file.subarray(first.length).find((byte) => !PADDING.has(byte));
+  return next === TAG.sequence ? file : first;
 }
 
 /** Formats one DER certificate as PEM, lines of 64 characters (RFC 7468 §5). */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { bitString, octetString, oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
+import { certificatesInBundle } from '#crypto/cms/parse.js';
 import type { CryptoError } from '#crypto/core/types.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
 import { nameFields, nameKey } from '#crypto/x509/names.js';
@@ -22,6 +23,19 @@ function issue(differences: Partial<CertificateRequest> = {}): Buffer {
     ...differences,
   });
 }
+
+test('padding after a certificate in DER is left off, and a second structure is not', (t) => {
+  const one = issue();
+  const other = issue();
+  for (const padding of ['', '\r\n', '\0\0\0', '\xff\xff', ' \n', '\r\n(by hand)']) {
+    const found = (...more: readonly Buffer[]) =>
+      certificatesInBundle(Buffer.concat([one, Buffer.from(padding, 'latin1'), ...more]));
+    t.deepEqual(found(), [one], padding);
+    if (padding.endsWith(')')) continue;
+    t.deepEqual(found(other), [], padding);
+    t.deepEqual(found(other.subarray(0, 99)), [], padding);
+  }
+});
 
 test('a certificate returns the fields that paths, revocation checks and pages need', (t) => {
   const certificate = readCertificate(
