@@ -157,8 +157,10 @@ class PdfInspection {
     );
     const { evidence } = store;
     const certificates = [...evidence.certificates.flatMap(readableCertificates), ...given];
-    const timestamps = placed.map((one) =>
-      isTimestamp(one.found) ? laterTimestamp(store, one, documentTimestamp(one, certificates)) : undefined,
+    const timestamps = placed.map((one, index) =>
+      isTimestamp(one.found)
+        ? laterTimestamp(store, found.slice(0, index + 1), documentTimestamp(one, certificates))
+        : undefined,
     );
     const facts = placed.map((one, index) => {
       const own = timestamps[index];
@@ -241,14 +243,19 @@ class PdfInspection {
 
 const UNKNOWN_SCOPE: SignatureScope = { kind: 'revision', description: 'nothing that can be told' };
 
+/** @param found signatures up to that of the time-stamp, which covers those whose bytes end before its own value */
 function laterTimestamp(
   { isCovered, hasAnswerIn }: EmbeddedEvidence,
-  { found: { coverage } }: LocatedSignature,
+  found: readonly FoundSignature[],
   facts: TimestampInfo,
 ): LaterTimestamp {
+  const coverage = found.at(-1)?.coverage;
   if (coverage === undefined) return { facts: { ...facts, covers: () => false }, coversEvidence: false };
+  const inside = found.filter((one) => (one.coverage?.end ?? Number.NaN) <= coverage.placeholderStart);
+  const isInSignature = (der: Buffer): boolean => inside.some(({ cms }) => cms?.includes(der) === true);
   return {
-    facts: { ...facts, covers: (der) => isCovered(der, coverage) },
+    // What a signature carries is covered with it, also when the store repeats it later.
+    facts: { ...facts, covers: (der) => isCovered(der, coverage) || isInSignature(der) },
     coversEvidence: hasAnswerIn(coverage),
   };
 }

@@ -6,6 +6,7 @@ import type { SigningServices } from '#crypto/evidence/authorities.js';
 import { augmentPades } from '#crypto/pades/augment.js';
 import { IncrementalFile } from '#crypto/pades/incremental-file.js';
 import { appendDocumentTimestamp } from '#crypto/pades/time-stamping.js';
+import { inspectPades } from '#crypto/pades/validate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { runTool, withTools } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
@@ -83,6 +84,25 @@ toolTest(
     }
   },
 );
+
+test('a time-stamp covers a certificate in an older signature, also when the store repeats it later', async (t) => {
+  const signed = await signAt(authority, 'B', plain());
+  const stamped = await augment(signed.output, 'T');
+  const { output } = await augment(stamped.output, 'LT');
+  const source = openSource(output);
+  try {
+    const [first] = inspectPades(source).signatures;
+    const covers = first?.timestamps[0]?.covers;
+    const [issuing = Buffer.alloc(0)] = authority.pki.signer('p-256').chain;
+    const { certificates = [], crls = [], ocsps = [] } = first?.evidence ?? {};
+    t.true(certificates.some((der) => der.equals(issuing)));
+    t.is(covers?.(issuing), true);
+    for (const der of [...crls, ...ocsps]) t.is(covers?.(der), false);
+    t.true(crls.length + ocsps.length > 0);
+  } finally {
+    source.close();
+  }
+});
 
 toolTest(
   'level B is augmented to LTA at once, and each time-stamp covers the evidence about the earlier ones',
