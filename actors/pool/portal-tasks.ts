@@ -189,6 +189,8 @@ export interface TextTagsTask extends DocumentTask {
 export interface FirstPageSizeTask extends DocumentTask {
   readonly task: 'portal.first-page-size';
   readonly path: string;
+  /** True: a damaged cross-reference is rebuilt, which reads the whole file. */
+  readonly isRepaired: boolean;
 }
 
 /** Draws the first page of a PDF for those who open it. */

@@ -211,9 +211,9 @@ function checkPicture({ picture, pdf }: PictureTask): PortalResults['portal.pict
 }
 
 /** @throws {TaskFailure} `document.unreadable` for a file without a page that can be read */
-function readFirstPageSize({ path }: FirstPageSizeTask): PortalResults['portal.first-page-size'] {
+function readFirstPageSize({ path, isRepaired }: FirstPageSizeTask): PortalResults['portal.first-page-size'] {
   try {
-    return firstPageSize(path);
+    return firstPageSize(path, isRepaired);
   } catch (error) {
     throw new TaskFailure('document.unreadable', describeFailure(error).message);
   }

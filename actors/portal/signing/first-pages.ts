@@ -19,7 +19,10 @@ type Size = PortalResults['portal.first-page-size'] & { readonly picture?: never
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 /** Bytes that an entry counts for besides its picture. */
 const ENTRY_BYTES = 200;
-/** A longer file is shown without its picture: to read it would delay others. */
+/**
+ * A longer file is shown without its picture: to read it would delay others. Its size is read only where the file is on this
+ * machine and intact.
+ */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Files that are drawn at the same time, and of one organization. Others are shown without their picture. */
 const MAX_DRAWING = 4;
@@ -47,7 +50,7 @@ interface Wanted {
 interface Needs {
   readonly runtime: Pick<ServiceRuntime, 'clock'>;
   readonly pool: Pick<SigningPool, 'run' | 'threads'>;
-  readonly blobs: Pick<Blobs, 'localPath'>;
+  readonly blobs: Pick<Blobs, 'localPath' | 'pathHere'>;
 }
 
 export class FirstPages {
@@ -57,9 +60,11 @@ export class FirstPages {
   constructor(private readonly needs: Needs) {
     const { pool } = needs;
     this.#sizes = new FileResults<Size>(needs, {
-      // Of a long file, too, some parts alone are read.
-      run: (file, { organization }) =>
-        pool.run({ task: 'portal.first-page-size', ...file }, { organization }),
+      // Of an intact file, some parts alone are read; to repair one reads all of it.
+      run: (file, { organization, bytes }) => {
+        const isRepaired = bytes <= MAX_FILE_BYTES;
+        return pool.run({ task: 'portal.first-page-size', ...file, isRepaired }, { organization });
+      },
       atOnce: MAX_READING,
       ofOne: MAX_READING_OF_ONE,
     });
@@ -153,7 +158,9 @@ class FileResults<Result extends { readonly picture?: Uint8Array }> {
   /** Never rejects: the document is shown without it. */
   async #run(blob: BlobRef, { documentId, organization }: Wanted): Promise<Result | undefined> {
     try {
-      const path = await this.needs.blobs.localPath(blob);
+      const { blobs } = this.needs;
+      const path = await (blob.length > MAX_FILE_BYTES ? blobs.pathHere(blob) : blobs.localPath(blob));
+      if (path === undefined) return undefined;
       const answer = await this.work.run({ documentId, path }, { organization, bytes: blob.length });
       if (answer.ok) this.#kept.set(blob.sha256, { result: answer.result });
       else this.#keepFailure(blob, answer.code);

@@ -206,7 +206,7 @@ export class Blobs {
    */
   async localPath({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<string> {
     const path = this.pathOf({ sha256 });
-    if (this.#remote === undefined || (await this.#refresh(path))) return path;
+    if (this.#remote === undefined || (await this.pathHere({ sha256 })) !== undefined) return path;
     let fetch = this.#fetches.get(sha256);
     if (fetch === undefined) {
       fetch = this.#fetch(this.#remote, sha256).finally(() => this.#fetches.delete(sha256));
@@ -214,6 +214,12 @@ export class Blobs {
     }
     await fetch;
     return path;
+  }
+
+  /** As `localPath`, but brings nothing; undefined: an object store alone has it. */
+  async pathHere({ sha256 }: Pick<BlobRef, 'sha256'>): Promise<string | undefined> {
+    const path = this.pathOf({ sha256 });
+    return this.#remote === undefined || (await this.#refresh(path)) ? path : undefined;
   }
 
   /** A blob as HTTP sends it. */

@@ -5,7 +5,7 @@
 
 import { openSource } from '../../core/files.ts';
 import { CryptoError, type InputFile } from '../../core/types.ts';
-import { type PdfDocument, withPdf } from '../document/document.ts';
+import { openIntactPdf, type PdfDocument, withPdf } from '../document/document.ts';
 import { pages, type TreePage } from '../document/page.ts';
 import { asInteger, type ByteSlice, isArray, items, type PdfDict } from '../syntax/values.ts';
 
@@ -68,21 +68,24 @@ export function viewOf(pdf: PdfDocument, page: TreePage): PageView {
 
 /**
  * Size of the first page of the file at `path` as shown, points.
+ * @param isRepaired false: a damaged cross-reference is refused, whose repair reads the whole file
  * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`
  */
-export function firstPageSize(path: InputFile): Pick<PageView, 'width' | 'height'> {
+export function firstPageSize(path: InputFile, isRepaired = true): Pick<PageView, 'width' | 'height'> {
   const source = openSource(path);
   try {
-    return withPdf(source, (pdf) => {
-      for (const page of pages(pdf)) {
-        const { width, height } = viewOf(pdf, page);
-        return { width, height };
-      }
-      throw new CryptoError('pdf.no-pages', 'The PDF has no page.');
-    });
+    return isRepaired ? withPdf(source, sizeOfFirst) : sizeOfFirst(openIntactPdf(source));
   } finally {
     source.close();
   }
+}
+
+function sizeOfFirst(pdf: PdfDocument): Pick<PageView, 'width' | 'height'> {
+  for (const page of pages(pdf)) {
+    const { width, height } = viewOf(pdf, page);
+    return { width, height };
+  }
+  throw new CryptoError('pdf.no-pages', 'The PDF has no page.');
 }
 
 type Point = readonly [x: number, y: number];

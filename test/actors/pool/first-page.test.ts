@@ -162,6 +162,14 @@ for (const [own, above] of SHAPES)
     t.deepEqual(firstPageSize(file), { width, height });
   });
 
+test('a damaged file has a size only where it may be repaired', (t) => {
+  const intact = page('');
+  const damaged = Buffer.from(intact.toString('latin1').replace(/startxref\n\d+/, 'startxref\n0'), 'latin1');
+  t.deepEqual(firstPageSize(intact, false), { width: 200, height: 200 });
+  t.deepEqual(firstPageSize(damaged), { width: 200, height: 200 });
+  t.throws(() => firstPageSize(damaged, false));
+});
+
 test('a file that cannot be read is refused', async (t) => {
   await t.throwsAsync(draw(t, Buffer.from('%PDF-1.7 and nothing else')), {
     instanceOf: TaskFailure,

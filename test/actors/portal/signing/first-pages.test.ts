@@ -17,13 +17,23 @@ function blobOf(name: string) {
   return { sha256: name.padEnd(64, '0'), length: 1_000 };
 }
 
-/** A pool whose answers to drawing are given, on a clock that is set. Sizes are known at once. */
-function startFirstPages(threads: number, reply: () => FirstPageReply | Promise<FirstPageReply>) {
+/** A pool whose answers to drawing are given, on a clock that is set. Sizes are known at once. @param isHere false: an object store alone has the files */
+function startFirstPages(
+  threads: number,
+  reply: () => FirstPageReply | Promise<FirstPageReply>,
+  isHere = true,
+) {
   const tasks: PoolTask[] = [];
+  const sizes: PoolTask[] = [];
+  /** Files that were asked for wherever they are. */
+  const brought: string[] = [];
   const time = { passed: 0 };
   const ends: (() => void)[] = [];
   const run = async (task: PoolTask) => {
-    if (task.task === 'portal.first-page-size') return { ok: true, ms: 1, result: SIZE };
+    if (task.task === 'portal.first-page-size') {
+      sizes.push(task);
+      return { ok: true, ms: 1, result: SIZE };
+    }
     tasks.push(task);
     return reply();
   };
@@ -34,14 +44,20 @@ function startFirstPages(threads: number, reply: () => FirstPageReply | Promise<
   const firstPages = new FirstPages({
     runtime: { clock: { ...systemClock, elapsed: () => time.passed, after } },
     pool: { run: run as SigningPool['run'], threads },
-    blobs: { localPath: ({ sha256 }) => Promise.resolve(`/files/${sha256}`) },
+    blobs: {
+      localPath: ({ sha256 }) => {
+        brought.push(sha256);
+        return Promise.resolve(`/files/${sha256}`);
+      },
+      pathHere: ({ sha256 }) => Promise.resolve(isHere ? `/files/${sha256}` : undefined),
+    },
   });
   /** The picture as the next visit is told, after those of threads are there. */
   const settled = async (name: string) => {
     await firstPages.pictureOf(blobOf(name), OF_ACME);
     return (await firstPages.of(blobOf(name), OF_ACME))?.picture;
   };
-  return { firstPages, tasks, time, settled, ends };
+  return { firstPages, tasks, sizes, brought, time, settled, ends };
 }
 
 const OF_ACME = { documentId: 'd1', organization: 'acme' };
@@ -112,11 +128,17 @@ test('a page waits for no drawing, and a picture only for a time', async (t) => 
   t.deepEqual(await firstPages.of(blobOf('a'), OF_ACME), { ...SIZE, picture: 'ready' });
 });
 
-test('a file above 4 MiB has its size, and nobody draws it', async (t) => {
-  const { firstPages, tasks } = startFirstPages(8, () => DRAWN);
-  const blob = { ...blobOf('a'), length: 4 * 1024 * 1024 + 1 };
-  t.deepEqual(await firstPages.of(blob, OF_ACME), { ...SIZE, picture: 'none' });
-  t.is(tasks.length, 0);
+test('a file above 4 MiB has its size where it is here and intact, and nobody draws it', async (t) => {
+  const long = { ...blobOf('a'), length: 4 * 1024 * 1024 + 1 };
+  const here = startFirstPages(8, () => DRAWN);
+  t.deepEqual(await here.firstPages.of(long, OF_ACME), { ...SIZE, picture: 'none' });
+  t.is(here.tasks.length, 0);
+  t.like(here.sizes, [{ isRepaired: false }]);
+  const elsewhere = startFirstPages(8, () => DRAWN, false);
+  t.is(await elsewhere.firstPages.of(long, OF_ACME), undefined);
+  t.deepEqual([elsewhere.brought, elsewhere.sizes], [[], []], 'nobody fetches it for its size');
+  t.like(await elsewhere.firstPages.of(blobOf('b'), OF_ACME), SIZE);
+  t.like(elsewhere.sizes, [{ isRepaired: true }]);
 });
 
 test.serial('the first page is drawn only for a visit that shows it first', async (t) => {

@@ -83,8 +83,10 @@ test('what one node stores is read by another without a common folder', async (t
   t.deepEqual(await file.stat(), { size: content.length } as never);
   await file.close();
   t.deepEqual(filesOf(folder), []);
+  t.is(await other.pathHere(blob), undefined);
   const path = await sent.bring();
   t.is(path, sent.path);
+  t.is(await other.pathHere(blob), path);
   t.true(readFileSync(path).equals(content));
   t.deepEqual(readdirSync(join(folder, 'incoming')), []);
 });
