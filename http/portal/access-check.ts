@@ -51,8 +51,10 @@ const ONWARD_SECONDS = 1800;
 /** Pages of users. What needs a query has a way there on its page. */
 const ONWARD_PATH = /^\/account(?:\/[\w-]{1,64}){1,4}$/;
 
-function onwardCookie({ method, path, caller: { https } }: IncomingRequest): ReplyHeaders {
-  if (method !== 'GET' || path === SECOND_STEP_PATH || !ONWARD_PATH.test(path)) return [];
+/** Set only for what a person opened: a script asks for answers, too. */
+function onwardCookie({ method, path, header, caller: { https } }: IncomingRequest): ReplyHeaders {
+  const isOpened = method === 'GET' && ['', 'document'].includes(header('sec-fetch-dest'));
+  if (!isOpened || NEVER_ONWARD.has(path) || !ONWARD_PATH.test(path)) return [];
   return [['Set-Cookie', passingCookie(hostCookie(ONWARD_COOKIE, https), path, ONWARD_SECONDS, https)]];
 }
 
@@ -66,11 +68,21 @@ export function onwardPath(
   return ONWARD_PATH.test(path) ? { path, headers: [['Set-Cookie', clearedCookie(name, https)]] } : undefined;
 }
 
+/** Headers that end a session in the browser, which the next person may use. */
+export function signedOut(https: boolean): ReplyHeaders {
+  const names = [userCookie(https), hostCookie(ONWARD_COOKIE, https)];
+  return names.map((name) => ['Set-Cookie', clearedCookie(name, https)]);
+}
+
 /** Header with the token of a session of the editor in another application. */
 const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
 /** The second factor after a mailed link. */
 export const SECOND_STEP_PATH = '/account/second-step';
+/** Scripts wait there for changes. */
+export const CHANGES_PATH = '/account/changes';
+/** Paths that are no page to begin with. */
+const NEVER_ONWARD: ReadonlySet<string> = new Set([SECOND_STEP_PATH, CHANGES_PATH]);
 
 /** Roles that each policy admits. Monitoring keys are admitted to monitoring only. */
 const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = {

@@ -22,12 +22,19 @@ import {
 } from '../../../web/pages/portal/sign-in-view.tsx';
 import { clientNetwork, siteNetwork } from '../../core/access/addresses.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
-import { clearedCookie, hostCookie, readCookie, sessionCookie } from '../../core/access/session-cookies.ts';
+import { hostCookie, readCookie, sessionCookie } from '../../core/access/session-cookies.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
-import { onwardPath, requestOriginOf, SECOND_STEP_PATH, SIGN_IN_PATH, userCookie } from '../access-check.ts';
+import {
+  onwardPath,
+  requestOriginOf,
+  SECOND_STEP_PATH,
+  SIGN_IN_PATH,
+  signedOut,
+  userCookie,
+} from '../access-check.ts';
 import { ERROR_PAGE_CODES } from '../pages/error-page.ts';
 import { plainQuery } from '../pages/page-options.ts';
 import { portalRoute } from '../route.ts';
@@ -356,8 +363,7 @@ function endSessionsRoute({ sessions }: SignInPages): AnyRoute {
       await endSession(sessions, user, user.id, body.session);
       if (body.session !== '' && body.session !== user.sessionId)
         return doneReply(page, '/account', 'sessionsEnded');
-      const forget = clearedCookie(userCookie(caller.https), caller.https);
-      return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+      return redirect(302, addressFrom(page, SIGN_IN_PATH), signedOut(caller.https));
     },
   });
 }
@@ -372,20 +378,15 @@ function signOutRoute({ signIn, signOn, publicUrl }: SignInPages): AnyRoute {
     body: z.object({}),
     async handle({ page, cookie, cookies, caller }) {
       await signIn.end(cookie);
-      const forget = clearedCookie(userCookie(caller.https), caller.https);
+      const forget = signedOut(caller.https);
       const back = `${publicUrl()}${SIGN_IN_PATH}`;
       const elsewhere = await signOn.logoutAddress(cookies, caller, back);
-      if (elsewhere === undefined)
-        return redirect(302, addressFrom(page, SIGN_IN_PATH), [['Set-Cookie', forget]]);
+      if (elsewhere === undefined) return redirect(302, addressFrom(page, SIGN_IN_PATH), forget);
       const text = page.texts.signIn.signedOutText;
       const reply = accountReply(200, onwardPage(page, { to: elsewhere, text }));
       return {
         ...reply,
-        headers: [
-          ...(reply.headers ?? []),
-          ['Set-Cookie', forget],
-          ['Set-Cookie', signOn.flows.forget('origin', caller)],
-        ],
+        headers: [...(reply.headers ?? []), ...forget, ['Set-Cookie', signOn.flows.forget('origin', caller)]],
       };
     },
   });

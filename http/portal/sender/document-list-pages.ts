@@ -25,6 +25,7 @@ import { documentsPage } from '../../../web/pages/portal/sender/documents-page.t
 import { FOLDERS_OFFERED } from '../../../web/pages/portal/sender/folder-options.tsx';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { CHANGES_PATH } from '../access-check.ts';
 import { accountGet, accountPost, accountReply } from '../accounts/account-route.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { mayCall } from '../key-scopes.ts';
@@ -75,7 +76,7 @@ export function documentListRoutes(services: ListServices, clock: Pick<Clock, 'n
       },
     }),
     accountGet({
-      path: '/account/changes',
+      path: CHANGES_PATH,
       summary: 'Waits until a document of the organization has changed.',
       description:
         'For the scripts of the pages: answers with a version that differs from `after`, or with the same one after 20 seconds.',

@@ -60,23 +60,27 @@ test.serial(
   'a page that another site links to is asked for again, and then kept for the sign-in',
   async (t) => {
     const page = '/account/documents/3c9f6f2e-6f0e-4b52-9e3b-0a2f8d1c7b11';
-    const ask = (headers: Readonly<Record<string, string>>): Promise<Response> =>
-      fetch(`${t.context.url}${page}`, { headers, redirect: 'manual' });
+    const ask = (headers: Readonly<Record<string, string>>, path = page): Promise<Response> =>
+      fetch(`${t.context.url}${path}`, { headers, redirect: 'manual' });
     const followed = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' };
     // A browser keeps a SameSite=Strict cookie back from such a request; it repeats it from the page that it gets.
     const first = await ask(followed);
     t.is(first.status, 200);
     t.is(first.headers.get('refresh'), '0');
     t.is(first.headers.get('set-cookie'), null);
-    for (const again of [
-      { ...followed, 'Sec-Fetch-Site': 'same-origin' },
-      { ...followed, 'Sec-Fetch-Dest': 'iframe' },
-    ]) {
-      const answer = await ask(again);
+    const kept = async (headers: Readonly<Record<string, string>>, path = page) => {
+      const answer = await ask(headers, path);
       t.is(answer.headers.get('location'), '/sign-in');
-      const kept = answer.headers.get('set-cookie') ?? '';
-      t.is(kept, `sealwright-onward=${page}; Max-Age=1800; Path=/; HttpOnly; SameSite=Strict`);
-    }
+      return answer.headers.get('set-cookie');
+    };
+    const cookie = `sealwright-onward=${page}; Max-Age=1800; Path=/; HttpOnly; SameSite=Strict`;
+    const here = { 'Sec-Fetch-Site': 'same-origin' };
+    t.is(await kept({ ...here, 'Sec-Fetch-Dest': 'document' }), cookie);
+    t.is(await kept({}), cookie, 'a browser that does not tell');
+    // What is no page that a person opened.
+    for (const dest of ['iframe', 'empty', 'image'])
+      t.is(await kept({ ...here, 'Sec-Fetch-Dest': dest }), null, dest);
+    t.is(await kept({}, '/account/changes'), null);
   },
 );
 
@@ -105,8 +109,13 @@ test.serial('forms need the token of the session and their own origin', async (t
   const headers = { Origin: 'https://evil.example' };
   t.is((await other.post('/sign-in', { email: 'bea@example.org' }, headers)).status, 403);
   t.is((await other.post('/sign-in/link', { ticket: 'x', organization: 'y' }, headers)).status, 403);
-  // A new session has another token.
-  t.is((await browser.submit('/sign-out')).status, 302);
+  // A new session has another token, and does not begin with the page that was asked for before the end of this one.
+  const out = await browser.submit('/sign-out');
+  t.is(out.status, 302);
+  t.deepEqual(
+    out.headers.getSetCookie().map((one) => one.split(';', 2)),
+    ['user', 'onward'].map((name) => [`sealwright-${name}=`, ' Max-Age=0']),
+  );
   const next = await signedIn(program, 'bea@example.org');
   await next.page('/account');
   t.not(next.token, token);
