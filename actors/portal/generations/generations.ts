@@ -242,7 +242,8 @@ export class Generations {
     const given = await readGenerationFiles(dataFile.id, tenant.organization.id, wantedTable, this.files);
     const wanted = await this.#wantedOf(tenant, request);
     const known = columnsFor(wanted);
-    const columns = given.columns.map((name, at) => chosen?.[at] ?? columnNamed(name, known));
+    const columnNamed = columnsByName(known);
+    const columns = given.columns.map((name, at) => chosen?.[at] ?? columnNamed(name));
     const table = tableWith(given, columns);
     const faults = await this.#faultsInRows(wanted, table, this.#ownerOf(tenant).createdAt);
     return {
@@ -416,15 +417,25 @@ export interface TablePreview {
   readonly faults: readonly { readonly row: number; readonly code: string; readonly text: string }[];
 }
 
-/** The column of a template that a name means: the same, the label of a field, or a part of the only person. */
-function columnNamed(name: string, known: readonly TemplateColumn[]): string {
+/**
+ * Finds the column of a template that a name means: the same, the label of one field, or a part of the only person; empty =
+ * none.
+ */
+function columnsByName(known: readonly TemplateColumn[]): (name: string) => string {
+  const named = new Map<string, string>();
+  for (const { column, role, text } of known) {
+    if (role !== undefined) continue;
+    const name = columnName(text);
+    // A label of several fields names none of them.
+    named.set(name, named.has(name) ? '' : column);
+  }
+  for (const { column } of known) named.set(column, column);
   const roles = new Set(known.flatMap(({ role }) => role ?? []));
-  const part = PERSON_WORDS.get(name) ?? name;
-  const found =
-    known.find(({ column }) => column === name) ??
-    known.find(({ role, text }) => role === undefined && columnName(text) === name) ??
-    (roles.size === 1 ? known.find(({ role, text }) => role !== undefined && text === part) : undefined);
-  return found?.column ?? '';
+  return (name) => {
+    const part = roles.size === 1 ? (PERSON_WORDS.get(name) ?? name) : undefined;
+    const ofPerson = known.find(({ role, text }) => role !== undefined && text === part);
+    return named.get(name) ?? ofPerson?.column ?? '';
+  };
 }
 
 /** Names of columns for the parts of a person in the languages of the pages. */

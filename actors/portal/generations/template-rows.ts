@@ -39,20 +39,26 @@ export interface TemplateColumn {
   readonly role?: string;
   /** Part of the person, or label of the field, or name of the property. */
   readonly text: string;
+  /** True for a property of the document. */
+  readonly isProperty?: true;
 }
 
 /** Columns that a table for a template may have: those of its people and fields, and of the document. */
 export function columnsFor(given: Wanted): readonly TemplateColumn[] {
   const request = requestOf(given);
-  const columns = [
+  const fields = fieldsOf(given, request).map(({ name, label }) => ({
+    column: columnName(name),
+    text: label?.trim() || name.trim(),
+  }));
+  const ofFields = new Set(fields.map(({ column }) => column));
+  const columns: readonly TemplateColumn[] = [
     ...rolesIn(request).flatMap((role) =>
       Object.entries(PERSON_COLUMNS).map(([part, text]) => ({ column: columnOf(role, part), role, text })),
     ),
-    ...fieldsOf(given, request).map(({ name, label }) => ({
-      column: columnName(name),
-      text: label?.trim() || name.trim(),
-    })),
-    ...[DOCUMENT_NAME, EXTERNAL_ID, DESCRIPTION].map((column) => ({ column, text: column })),
+    ...fields,
+    ...[DOCUMENT_NAME, EXTERNAL_ID, DESCRIPTION]
+      .filter((column) => !ofFields.has(column))
+      .map((column) => ({ column, text: column, isProperty: true as const })),
   ];
   return [...new Map(columns.map((one) => [one.column, one])).values()];
 }

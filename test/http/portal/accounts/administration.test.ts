@@ -496,6 +496,99 @@ test.serial(
   },
 );
 
+/** Reads what a browser sends of the form with the columns of a table as it is shown. */
+function columnsFormIn(html: string): Readonly<Record<string, string>> {
+  const decoded = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  const hidden = (name: string) => decoded(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1]);
+  const selects = [...html.matchAll(/<select id="[^"]+" name="(column-\d+)">(.*?)<\/select>/gs)];
+  const chosen = selects.map(([, name = '', options = '']): [string, string] => [
+    name,
+    decoded(
+      /<option selected value="([^"]*)"|<option value="([^"]*)" selected/.exec(options)?.slice(1).join(''),
+    ),
+  ]);
+  return { key: hidden('key'), checked: hidden('checked'), ...Object.fromEntries(chosen) };
+}
+
+test.serial('a column of a table fills the field that it names, also where labels repeat', async (t) => {
+  const { program, browser } = t.context;
+  const { acme } = program;
+  const file = await acme.upload();
+  const place = { topLeftX: 10, topLeftY: 10, width: 80, height: 20 };
+  const field = (name: string, label: string) => ({ name, label, type: 'Text', ...place });
+  const ofTenant = [field('from', 'Date'), field('to', 'Date'), field('one', 'two'), field('two', 'one')];
+  // Names and labels of properties of the document are free for fields.
+  const ofLandlord = [
+    field('when', 'Date'),
+    field('file-no', 'Your reference'),
+    field('description', 'Note'),
+  ];
+  const document = {
+    files: [{ id: file.id, displayName: 'Lease', name: file.name, contentType: file.contentType }],
+    flowActions: [
+      { title: 'Tenant', allowElectronicSignature: true, fields: ofTenant },
+      { title: 'Landlord', allowElectronicSignature: true, fields: ofLandlord },
+    ],
+    disableNotifications: true,
+  };
+  const template = await acme.post<{ id: string }>('/api/templates', { name: 'Lease', document });
+  const path = `/account/templates/${template.id}/bulk`;
+  const people = {
+    'tenant.name': 'Ana',
+    'tenant.email': 'ana@example.org',
+    'landlord.name': 'Bo',
+    'landlord.email': 'bo@example.org',
+  };
+  const preview = async (given: Readonly<Record<string, string>>) => {
+    const row = { ...people, ...given };
+    const content = Buffer.from(JSON.stringify([row]));
+    const { id } = await acme.upload({ name: 'people.json', content, type: 'application/json' });
+    const table = { id, name: 'people.json', contentType: 'application/json' };
+    const html = await (await browser.submit(`${path}/preview`, table)).text();
+    return { html, form: { ...table, ...columnsFormIn(html) } };
+  };
+  const every = { from: 'A', to: 'B', when: 'C', 'file-no': 'D', description: 'E', one: 'F', two: 'G' };
+  const cases: readonly Readonly<Record<string, string>>[] = [
+    { from: 'A' },
+    { when: 'C', 'file-no': 'D' },
+    every,
+  ];
+  for (const given of cases) {
+    const { form } = await preview(given);
+    const sent = await browser.submit(`${path}/documents`, form);
+    t.is(sent.status, 302, await sent.text());
+    const generation = sent.headers.get('location')?.split('/').at(-1);
+    const made = await until(async () => {
+      const rows = `/api/documents/generation/${generation}/rows`;
+      return (await acme.get<{ items: { documentIds: string[] }[] }>(rows)).items[0]?.documentIds[0];
+    });
+    const { flowActions, externalId } = await acme.get<{
+      externalId: string | null;
+      flowActions: { fields: { name: string; presetValue: string | null }[] }[];
+    }>(`/api/documents/${made}`);
+    const filled = flowActions
+      .flatMap(({ fields }) => fields)
+      .flatMap(({ name, presetValue }) => (presetValue === null ? [] : [[name, presetValue]]));
+    t.deepEqual(Object.fromEntries(filled), given);
+    t.is(externalId, null);
+  }
+
+  const { html, form } = await preview({ from: 'A', date: 'Z' });
+  t.like(form, { 'column-4': 'from', 'column-5': '' }, 'a label of several fields names none of them');
+  const options = /<select id="column-5".*?<\/select>/s.exec(html)?.[0] ?? '';
+  t.deepEqual([...options.matchAll(/<option value="[^"]+">([^<]+)</g)].map(([, text]) => text).slice(-9), [
+    'Date (from)',
+    'Date (to)',
+    'two',
+    'one',
+    'Date (when)',
+    'Your reference (file-no)',
+    'Note',
+    'Title of the document',
+    'Your reference (externalid)',
+  ]);
+});
+
 test.serial('each list of folders has more than 50', async (t) => {
   const { program, browser } = t.context;
   for (let made = 0; made < 60; made += 1)

@@ -196,22 +196,17 @@ function Preview({
   const fields = { formToken: user.formToken, version: template.version, file };
   const path = `/account/templates/${template.id}/bulk`;
   const good = table.rows.length - faults.length;
-  const nameOf = ({ column, role, text }: TablePreview['known'][number]) =>
-    role === undefined
-      ? (textBy(column, properties) ?? text)
-      : `${role}: ${textBy(text, texts.parts) ?? text}`;
+  const nameOf = ({ column, role, text, isProperty }: KnownColumn) => {
+    if (role !== undefined) return `${role}: ${textBy(text, texts.parts) ?? text}`;
+    return (isProperty ? textBy(column, properties) : undefined) ?? text;
+  };
   const { senders } = TEXTS[language];
   const properties = {
     documentname: senders.templates.documentName,
     externalid: texts.reference,
     description: senders.editor.messageText,
   };
-  // A column has several spellings; each target is offered once.
-  const targets = [...new Map(known.map((one) => [nameOf(one), one])).values()];
-  const targetOf = (column: string) => {
-    const found = known.find((one) => one.column === column);
-    return found === undefined ? '' : (targets.find((one) => nameOf(one) === nameOf(found))?.column ?? '');
-  };
+  const { options, targetOf } = targetsOf(known, nameOf);
   const chosen = given.columns.map((_, at) => targetOf(columns[at] ?? ''));
   return (
     <>
@@ -246,9 +241,9 @@ function Preview({
                 </label>,
                 <select id={`column-${at}`} name={`column-${at}`}>
                   <option value="">{texts.unused}</option>
-                  {targets.map((one) => (
-                    <option key={one.column} value={one.column} selected={chosen[at] === one.column}>
-                      {nameOf(one)}
+                  {options.map(({ column, text }) => (
+                    <option key={column} value={column} selected={chosen[at] === column}>
+                      {text}
                     </option>
                   ))}
                 </select>,
@@ -285,6 +280,27 @@ function Preview({
       </p>
     </>
   );
+}
+
+type KnownColumn = TablePreview['known'][number];
+
+/** Returns the same text for the columns of one part of a person, and for no others. */
+function identityOf({ column, role, text }: KnownColumn): string {
+  return JSON.stringify(role === undefined ? [column] : [role, text]);
+}
+
+/** Lists what the columns of a table may fill, each once; names that repeat have the column behind them. */
+function targetsOf(known: TablePreview['known'], nameOf: (one: KnownColumn) => string) {
+  const targets = new Map(known.map((one) => [identityOf(one), one]));
+  const named = [...targets.values()].map((one) => ({ column: one.column, name: nameOf(one) }));
+  const first = new Map(named.toReversed().map(({ column, name }) => [name, column]));
+  const last = new Map(named.map(({ column, name }) => [name, column]));
+  const options = named.map(({ column, name }) => ({
+    column,
+    text: first.get(name) === last.get(name) ? name : `${name} (${column})`,
+  }));
+  const places = new Map(known.map((one) => [one.column, targets.get(identityOf(one))?.column ?? '']));
+  return { options, targetOf: (column: string) => places.get(column) ?? '' };
 }
 
 function rowName({ row }: Texts, number: number): string {
