@@ -43,7 +43,7 @@ async function* csvOf<Item>(
   }
 }
 
-export function csvLine(cells: readonly string[]): string {
+function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 

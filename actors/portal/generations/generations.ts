@@ -259,9 +259,16 @@ export class Generations {
     };
   }
 
-  /** Columns that a table for a template may have. */
-  async columns(tenant: Tenant, { request }: Pick<TemplateInUse, 'request'>): Promise<TablePreview['known']> {
-    return columnsFor(await this.#wantedOf(tenant, request));
+  /** Names of columns for a table: name and address of each person, and each field by its label where that names it. */
+  async columnNames(tenant: Tenant, { request }: Pick<TemplateInUse, 'request'>): Promise<readonly string[]> {
+    const known = columnsFor(await this.#wantedOf(tenant, request));
+    const columnNamed = columnsByName(known);
+    const names = known.flatMap(({ column, role, text, isProperty }) => {
+      if (isProperty) return [];
+      if (role === undefined) return [columnNamed(columnName(text)) === column ? text : column];
+      return text === 'name' || text === 'email' ? [`${role}.${text}`] : [];
+    });
+    return [...new Set(names)];
   }
 
   #ownerOf(tenant: Tenant) {

@@ -199,9 +199,15 @@ export class Templates extends SavedRequests<NewTemplate, TemplateItem> {
     );
   }
 
-  /** Columns that a table for the template may have. Refusals: `TemplateVersionNotFound`. */
-  async columns(tenant: Tenant, id: string, given: TemplateReplacements): Promise<TablePreview['known']> {
-    return this.needs.generations.columns(tenant, await this.#use(tenant, id, given));
+  /** Name of the newest version, and names of columns for a table of it. Refusals: those of its files. */
+  async columnNames(
+    tenant: Tenant,
+    id: string,
+  ): Promise<{ readonly template: string; readonly names: readonly string[] }> {
+    const { name } = await this.get(tenant, id, null);
+    const given = { documentName: null, properties: {}, version: null };
+    const names = await this.needs.generations.columnNames(tenant, await this.#use(tenant, id, given));
+    return { template: name, names };
   }
 
   /** Reads and checks a table; makes nothing. Refusals and parameters as of `Generations.preview`. */

@@ -14,7 +14,7 @@ import { textsFor } from '../../../web/pages/portal/language.ts';
 import { notAllowedPage } from '../../../web/pages/portal/sign-in-view.tsx';
 import type { Caller } from '../../core/access/caller.ts';
 import { readCookie } from '../../core/access/session-cookies.ts';
-import { type EmptyReply, type JsonReply, type PageReply, page } from '../../core/reply.ts';
+import { type EmptyReply, type JsonReply, type PageReply, page, type StreamReply } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, PageFailure } from '../../core/router.ts';
 import { requireFormToken, userCookie } from '../access-check.ts';
 import { readPortalQuery } from '../input/query-text.ts';
@@ -24,7 +24,7 @@ import { plainQuery, themeOf } from '../pages/page-options.ts';
 import { pageHeaders } from '../pages/page-policy.ts';
 
 type Reply = PageReply | EmptyReply | JsonReply;
-type Answer = Reply | Promise<Reply>;
+type Answer = Reply | Promise<Reply | StreamReply>;
 type PlainQuery = z.infer<typeof plainQuery>;
 
 interface AccountRequest<Params, Body> {
@@ -49,8 +49,8 @@ interface AccountRoute<Params, Body> {
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
-  /** Schema of a JSON reply to a script. @default a page */
-  readonly reply?: z.ZodType;
+  /** Schema of a JSON reply to a script, or a table. @default a page */
+  readonly reply?: z.ZodType | 'csv';
   handle(request: AccountRequest<Params, Body>): Answer;
 }
 

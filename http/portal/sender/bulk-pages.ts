@@ -10,7 +10,6 @@ import {
   type IdempotentRequests,
   mayChange,
   type SignedInUser,
-  type TablePreview,
   type Templates,
 } from '../../../actors/portal/api.ts';
 import { maySend } from '../../../machines/portal/accounts/user-rights.ts';
@@ -18,7 +17,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
 import { bulkPage, bulkResultPage, columnsText } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
-import { csvLine } from '../../core/csv-reply.ts';
+import { csvReply } from '../../core/csv-reply.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
@@ -30,9 +29,6 @@ const PATH = '/account/templates/{id}/bulk';
 const MAX_COLUMNS = 200;
 const ROWS_SHOWN = 100;
 const EARLIER_SHOWN = 20;
-
-/** Columns of the document itself, which tables rarely have. */
-const PROPERTIES: ReadonlySet<string> = new Set(['documentname', 'externalid', 'description']);
 
 const idParams = z.object({ id: z.string().max(64) });
 const pageNumber = z.coerce.number().int().min(0).max(1_000).catch(0);
@@ -59,7 +55,15 @@ export interface BulkPages {
 }
 
 export function bulkPageRoutes(pages: BulkPages): readonly AnyRoute[] {
-  return [formRoute(pages), previewRoute(pages), createRoute(pages), resultRoute(pages), cancelRoute(pages)];
+  return [
+    formRoute(pages),
+    // Before the results, whose pattern has its path, too.
+    emptyTableRoute(pages),
+    previewRoute(pages),
+    createRoute(pages),
+    resultRoute(pages),
+    cancelRoute(pages),
+  ];
 }
 
 async function show(
@@ -85,9 +89,7 @@ async function show(
   const shown = { template, mayUse: mayUse(user, document) };
   if (body === undefined) {
     const earlier = await generations.ofTemplate(user.tenant, template.id, EARLIER_SHOWN);
-    const given = { documentName: null, properties: {}, version: template.version };
-    const emptyTable = shown.mayUse && emptyTableOf(await templates.columns(user.tenant, id, given));
-    return accountReply(200, bulkPage(page, user, { ...shown, earlier, ...(emptyTable && { emptyTable }) }));
+    return accountReply(200, bulkPage(page, user, { ...shown, earlier }));
   }
   const { request, chosen } = requestOf(body);
   const file = request.dataFile;
@@ -123,16 +125,6 @@ function columnsOf(chosen: readonly string[]): Partial<TableBody> {
   return Object.fromEntries(chosen.map((column, at) => [`column-${at}`, column]));
 }
 
-/** A table without rows: name and address of each person, and each field. */
-function emptyTableOf(known: TablePreview['known']): string {
-  const named = known.flatMap(({ column, role, text }) => {
-    if (role === undefined) return PROPERTIES.has(column) ? [] : [text];
-    return text === 'name' || text === 'email' ? [`${role}.${text}`] : [];
-  });
-  // Spreadsheets read a text without the mark in another coding.
-  return `data:text/csv;charset=utf-8,${encodeURIComponent(`\uFEFF${csvLine([...new Set(named)])}`)}`;
-}
-
 function formRoute(pages: BulkPages): AnyRoute {
   return accountGet({
     path: PATH,
@@ -143,6 +135,25 @@ function formRoute(pages: BulkPages): AnyRoute {
     params: idParams,
     handle: ({ page, user, params }) => show(pages, page, user, { id: params.id }),
   });
+}
+
+function emptyTableRoute({ templates }: BulkPages): AnyRoute {
+  return accountGet({
+    path: `${PATH}/table.csv`,
+    summary: 'Sends a table without rows, with the columns of a template.',
+    description: 'Reads the files of the template, in which tags may name fields.',
+    auth: 'user',
+    params: idParams,
+    reply: 'csv',
+    async handle({ user, params }) {
+      const { template, names } = await templates.columnNames(user.tenant, params.id);
+      return csvReply(`${template}.csv`, noRows(), { columns: names, cellsOf: (cells) => cells });
+    },
+  });
+}
+
+async function* noRows(): AsyncGenerator<readonly (readonly string[])[]> {
+  yield [];
 }
 
 function previewRoute(pages: BulkPages): AnyRoute {

@@ -1,6 +1,9 @@
 /** Pages of administrators, over HTTP: what they do, for whom, and what the journal says. */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { PORTAL_WEBHOOKS } from '../../../../contracts/portal/webhooks/webhook-events.ts';
 import { LANGUAGES } from '../../../../contracts/portal/words.ts';
@@ -12,6 +15,7 @@ import {
   until,
 } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
+import { at as tagAt, pdf as tagged } from '../requests/tagged-files.ts';
 import { ADMINISTRATOR, register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
 interface AdministrationContext {
@@ -587,6 +591,36 @@ test.serial('a column of a table fills the field that it names, also where label
     'Title of the document',
     'Your reference (externalid)',
   ]);
+  const empty = await browser.fetch(`${path}/table.csv`);
+  t.is(
+    await empty.text(),
+    `"Tenant.name","Tenant.email","Landlord.name","Landlord.email","from","to","one","two","when","Your reference","Note"\r\n`,
+  );
+});
+
+test.serial('a template whose files cannot be read has a form for tables, and no empty table', async (t) => {
+  const { program, browser } = t.context;
+  const { acme } = program;
+  const file = tagged(tagAt(40, 400, '{{text:tenant:Rent}}'));
+  const { id, name, contentType } = await acme.upload(file);
+  const template = await acme.post<{ id: string }>('/api/templates', {
+    name: 'Tagged',
+    document: {
+      files: [{ id, displayName: 'Lease', name, contentType }],
+      flowActions: [{ title: 'Tenant', allowElectronicSignature: true }],
+      textTags: true,
+    },
+  });
+  const path = `/account/templates/${template.id}/bulk`;
+  const empty = () => browser.fetch(`${path}/table.csv`);
+  const first = await empty();
+  const sha256 = createHash('sha256').update(file.content).digest('hex');
+  writeFileSync(join(program.service.root, 'portal', 'blobs', sha256.slice(0, 2), sha256), 'no PDF');
+  const form = await browser.page(path);
+  t.regex(first.headers.get('content-disposition') ?? '', /filename="Tagged\.csv"/);
+  t.is(await first.text(), '"Tenant.name","Tenant.email","Rent"\r\n');
+  t.true(form.includes(`href="${path}/table.csv"`));
+  t.is((await empty()).status, 422);
 });
 
 test.serial('each list of folders has more than 50', async (t) => {

@@ -52,6 +52,7 @@ const NEEDS: { readonly [name: string]: Right } = {
   'POST /account/templates/{id}/removal': 'Manage',
   'POST /account/templates/{id}/documents': 'Send',
   'GET /account/templates/{id}/bulk': 'Send',
+  'GET /account/templates/{id}/bulk/table.csv': 'Send',
   'POST /account/templates/{id}/bulk/preview': 'Send',
   'GET /account/templates/{id}/bulk/{generation}': 'Read',
   'the button move': 'Manage',
@@ -64,7 +65,7 @@ const NEEDS: { readonly [name: string]: Right } = {
 
 /** Pages that only make something: links to them are for those who may send what they make. */
 const MAKING =
-  /^GET \/account\/(?:documents\/new|documents\/drafts\/\{id\}|templates\/new|templates\/\{id\}\/(?:edit|bulk))$/;
+  /^GET \/account\/(?:documents\/new|documents\/drafts\/\{id\}|templates\/new|templates\/\{id\}\/(?:edit|bulk|bulk\/table\.csv))$/;
 
 /** Forms that no page below shows. */
 const ELSEWHERE = [
@@ -197,6 +198,7 @@ test('each person finds on the pages what the role and the right permit, and all
     '/account/templates/{id}': [`/account/templates/${template}`],
     '/account/templates/{id}/edit': [`/account/templates/${template}/edit`],
     '/account/templates/{id}/bulk': [`/account/templates/${template}/bulk`],
+    '/account/templates/{id}/bulk/table.csv': [`/account/templates/${template}/bulk/table.csv`],
     '/account/templates/{id}/bulk/{generation}': [`/account/templates/${template}/bulk/${generation}`],
     '/organization': ['/organization'],
     '/organization/users': ['/organization/users'],

@@ -26,8 +26,6 @@ export interface BulkPage {
   readonly template: TemplateItem;
   /** True when the user may create documents of it. */
   readonly mayUse: boolean;
-  /** Address of a table with the columns of the template and no rows. */
-  readonly emptyTable?: string;
   readonly file?: TableFile;
   readonly preview?: TablePreview;
   /** The same for each time the form is sent. */
@@ -45,7 +43,7 @@ type Texts = SenderTexts['bulk'];
 export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage): string {
   const { senders } = TEXTS[page.words.language];
   const texts = senders.bulk;
-  const { template, mayUse, file, preview, isChanged = false, refusal, emptyTable, earlier = [] } = shown;
+  const { template, mayUse, file, preview, isChanged = false, refusal, earlier = [] } = shown;
   const { uploading, notUploaded } = senders.editor.script;
   const path = `/account/templates/${template.id}`;
   return accountPage(page, user, {
@@ -61,11 +59,9 @@ export function bulkPage(page: AccountPage, user: SignedInUser, shown: BulkPage)
         />
         <p>{texts.intro}</p>
         <p class="hint">{texts.limits}</p>
-        {emptyTable !== undefined && (
+        {mayUse && preview === undefined && refusal === undefined && (
           <p>
-            <a href={emptyTable} download={`${template.name}.csv`}>
-              {texts.emptyTable}
-            </a>
+            <a href={addressFrom(page, `${path}/bulk/table.csv`)}>{texts.emptyTable}</a>
           </p>
         )}
         {refusal !== undefined && (
