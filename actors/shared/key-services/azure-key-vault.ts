@@ -18,8 +18,10 @@ import {
 } from './key-service.ts';
 
 const API_VERSION = '7.4';
-/** Versions of a key that are compared with the certificate; the service lists as many at once. */
-const MAX_VERSIONS = 25;
+/** Versions on a page of their list; the service allows no more. */
+const PAGE_VERSIONS = 25;
+/** Pages that are read: each version on them takes a request. */
+const MAX_PAGES = 4;
 
 const PREFIXES = { 'rsa-pkcs1': 'RS', 'rsa-pss': 'PS', ecdsa: 'ES' } as const;
 
@@ -62,17 +64,27 @@ export function azureKeyVaultDriver(
     if (answer.status === 200) return answer.body;
     throw refused(name, answer);
   };
-  const versionsOf = async (limit: RequestLimit): Promise<readonly string[]> => {
-    const { value } = await send(`versions?maxresults=${MAX_VERSIONS}`, limit);
-    return (Array.isArray(value) ? value : [])
-      .slice(0, MAX_VERSIONS)
-      .flatMap((entry: unknown) => (isObject(entry) ? [lastPart(entry['kid'])] : []));
+  /** @throws {CryptoError} `key.mismatch` after the last page that is read, where there are more */
+  const versionsOf = async function* (limit: RequestLimit): AsyncGenerator<string> {
+    let path: string | undefined = `versions?maxresults=${PAGE_VERSIONS}`;
+    for (let page = 0; path !== undefined; page += 1) {
+      if (page === MAX_PAGES)
+        throw new CryptoError(
+          'key.mismatch',
+          `${name} has more than ${MAX_PAGES * PAGE_VERSIONS} versions, and those that were compared have another public key than the certificate. Name the version of the certificate in KeyService:Key: ${keyName}/version.`,
+        );
+      const { value, nextLink }: JsonAnswer['body'] = await send(path, limit);
+      for (const entry of (Array.isArray(value) ? value : []).slice(0, PAGE_VERSIONS))
+        if (isObject(entry)) yield lastPart(entry['kid']);
+      path = nextPath(nextLink);
+    }
   };
   /** The version named, or the newest; else one that the vault lists. */
   const find = async (wanted: KeyObject, limit: RequestLimit): Promise<string> => {
     const found = readKey(await send(encodeURIComponent(ownVersion ?? ''), limit));
     if (found.publicKey?.equals(wanted) === true) return enabled(name, found);
-    for (const other of ownVersion === undefined ? await versionsOf(limit) : []) {
+    if (ownVersion !== undefined) throw mismatch(name);
+    for await (const other of versionsOf(limit)) {
       if (other === found.version) continue;
       const older = readKey(await send(encodeURIComponent(other), limit));
       if (older.publicKey?.equals(wanted) === true) return enabled(name, older);
@@ -129,6 +141,14 @@ function readKey({ key, attributes }: JsonAnswer['body']): FoundKey {
 function enabled(name: string, { version, isEnabled }: FoundKey): string {
   if (isEnabled) return version;
   throw unavailable(name, `its version ${version} is disabled`, 'Enable the version of the key.');
+}
+
+/** Only the query is taken from a link: the token is for the own address alone. */
+function nextPath(link: unknown): string | undefined {
+  if (!URL.canParse(String(link))) return undefined;
+  const { searchParams } = new URL(String(link));
+  searchParams.delete('api-version');
+  return `versions?${searchParams}`;
 }
 
 function lastPart(kid: unknown): string {

@@ -207,6 +207,21 @@ for (const service of CLOUDS)
     t.is(await failureOf(signer), undefined);
   });
 
+test.serial('the version of the certificate is found on every page of the list that is read', async (t) => {
+  const server = await startKeyServer(t);
+  const remote = described(server, 'AzureKeyVault');
+  const own = server.keys.get('p-256') ?? [];
+  const other = pki().untrustedSigner().key.keyObject;
+  const others = (count: number) => Array(count).fill(other);
+  server.keys.set('p-256', [...others(60), ...own, ...others(60)]);
+  t.is(await failureOf(opened(t, remote).signer), undefined);
+  server.keys.set('p-256', [...others(110), ...own, other]);
+  t.regex(
+    String(await failureOf(opened(t, remote).signer)),
+    /^key\.mismatch .*more than 100 versions.*Name the version of the certificate.*p-256\/version/,
+  );
+});
+
 test.serial('a version that signs otherwise is named with the settings for it', async (t) => {
   const server = await startKeyServer(t);
   const { signer } = opened(t, described(server, 'GoogleKms', 'rsa-2048'));

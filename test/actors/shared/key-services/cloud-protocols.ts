@@ -47,8 +47,17 @@ export async function azure(exchange: Exchange): Promise<void> {
   const versions = state.keys.get(name);
   if (versions === undefined) return refuse(404, 'KeyNotFound');
   const kidOf = (index: number) => `${state.url}/keys/${name}/${idOf(index)}`;
-  if (version === 'versions')
-    return reply(200, { value: versions.map((_, index) => ({ kid: kidOf(index) })) });
+  if (version === 'versions') {
+    const { searchParams } = url;
+    const from = Number(searchParams.get('$skiptoken') ?? 0);
+    const to = from + Number(searchParams.get('maxresults'));
+    searchParams.set('$skiptoken', String(to));
+    const nextLink = to < versions.length ? url.href : null;
+    return reply(200, {
+      value: versions.map((_, index) => ({ kid: kidOf(index) })).slice(from, to),
+      nextLink,
+    });
+  }
   const index = version === '' ? versions.length - 1 : Number.parseInt(version, 16) - 1;
   const key = versions[index];
   if (key === undefined) return refuse(404, 'KeyNotFound');
