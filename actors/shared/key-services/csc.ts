@@ -19,7 +19,15 @@ import { type Credential, readCredential } from './csc-credential.ts';
 import { cscTokenSource } from './csc-tokens.ts';
 import { HashBatches } from './hash-batches.ts';
 import { type JsonAnswer, JsonClient } from './json-requests.ts';
-import { type CscPlace, type KeyDriver, keptVersion, type RequestLimit, unavailable } from './key-service.ts';
+import {
+  type CscPlace,
+  type KeyDriver,
+  keptVersion,
+  limited,
+  REQUEST_MS,
+  type RequestLimit,
+  unavailable,
+} from './key-service.ts';
 
 const DIGESTS = {
   sha256: '2.16.840.1.101.3.4.2.1',
@@ -62,13 +70,16 @@ export function cscDriver(
   place: CscPlace,
   connections: number,
   publicKey: KeyObject,
-  clock: Pick<Clock, 'elapsed'>,
+  clock: Pick<Clock, 'elapsed' | 'after'>,
 ): KeyDriver {
   const session = new Session(place, publicKey, { connections, clock });
   const withCredential = keptVersion((limit) => session.find(publicKey, limit));
   let most = 1;
   const batches = new HashBatches<HashOrder>(
-    (orders, limit) => withCredential(limit, (credential) => session.signAll(credential, orders, limit)),
+    (orders) =>
+      limited(clock, REQUEST_MS, (limit) =>
+        withCredential(limit, (credential) => session.signAll(credential, orders, limit)),
+      ),
     { most: () => most, kindOf: ({ scheme, digest }) => `${scheme} ${digest}` },
   );
   return {
@@ -76,8 +87,11 @@ export function cscDriver(
     async confirm(wanted, limit) {
       await session.find(wanted, limit);
     },
+    isQueued: true,
     async sign({ hash, algorithm: { scheme, digest } }, limit) {
-      most = await withCredential(limit, async ({ multisign }) => multisign);
+      most = await limited(clock, REQUEST_MS, (own) =>
+        withCredential(own, async ({ multisign }) => multisign),
+      );
       return batches.sign({ hash: hash.toString('base64'), digest, scheme }, limit);
     },
     close: () => session.close(),

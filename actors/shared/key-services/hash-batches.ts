@@ -6,7 +6,6 @@ const MAX_RUNNING = 2;
 
 interface Waiting<Order> {
   readonly order: Order;
-  readonly limit: RequestLimit;
   readonly resolve: (value: Buffer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -16,15 +15,23 @@ export class HashBatches<Order> {
   #running = 0;
 
   constructor(
-    /** Signs orders of one kind. @returns the values in their order; the limit is that of the first one */
-    private readonly signAll: (orders: readonly Order[], limit: RequestLimit) => Promise<readonly Buffer[]>,
+    /** Signs orders of one kind, within a limit of its own. @returns the values in their order */
+    private readonly signAll: (orders: readonly Order[]) => Promise<readonly Buffer[]>,
     /** Most orders of a batch, and their kind. */
     private readonly rules: { readonly most: () => number; readonly kindOf: (order: Order) => string },
   ) {}
 
-  sign(order: Order, limit: RequestLimit): Promise<Buffer> {
+  /** @param limit ends the wait; what is in a batch by then is signed with it */
+  sign(order: Order, { signal }: RequestLimit): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ order, limit, resolve, reject });
+      const drop = () => {
+        this.#waiting = this.#waiting.filter((one) => one !== own);
+        reject(signal.reason as Error);
+      };
+      const own: Waiting<Order> = { order, resolve, reject };
+      if (signal.aborted) return drop();
+      signal.addEventListener('abort', drop);
+      this.#waiting.push(own);
       // After the callers of this turn.
       setImmediate(() => this.#start());
     });
@@ -38,18 +45,15 @@ export class HashBatches<Order> {
     const batch = this.#waiting.filter(({ order }) => kindOf(order) === kind).slice(0, most());
     this.#waiting = this.#waiting.filter((one) => !batch.includes(one));
     this.#running += 1;
-    void this.#settle(batch, first.limit).finally(() => {
+    void this.#settle(batch).finally(() => {
       this.#running -= 1;
       this.#start();
     });
   }
 
-  async #settle(batch: readonly Waiting<Order>[], limit: RequestLimit): Promise<void> {
+  async #settle(batch: readonly Waiting<Order>[]): Promise<void> {
     try {
-      const values = await this.signAll(
-        batch.map(({ order }) => order),
-        limit,
-      );
+      const values = await this.signAll(batch.map(({ order }) => order));
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] ?? Buffer.alloc(0));
     } catch (error) {
       for (const { reject } of batch) reject(error);

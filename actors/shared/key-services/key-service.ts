@@ -96,7 +96,9 @@ export interface KeyDriver {
    * @throws {ServiceBusy} {CryptoError} `key.mismatch`, `key.not-found`, `key.unavailable`, `key.unsupported`
    */
   confirm(publicKey: KeyObject, limit: RequestLimit): Promise<void>;
-  /** @throws {ServiceBusy} {CryptoError} `key.unavailable`, `key.unsupported` */
+  /** True: signatures wait in the driver for their turn, and it limits its own requests. @default false */
+  readonly isQueued?: boolean;
+  /** @throws {ServiceBusy} {CryptoError} `key.unavailable`, `key.unsupported`, `key.password` */
   sign(data: ToBeSigned, limit: RequestLimit): Promise<Buffer>;
   close(): void;
 }
@@ -118,7 +120,7 @@ export class ServiceBusy extends Error {
 }
 
 /** Time limit of one request, milliseconds; a signature has more in all. */
-const REQUEST_MS = 10_000;
+export const REQUEST_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 /** A service that asks for a longer pause is asked again nevertheless. */
@@ -149,7 +151,8 @@ export class ServiceKey {
   async sign(data: ToBeSigned): Promise<Buffer> {
     await this.#turn();
     try {
-      return await this.#repeated((limit) => this.#driver.sign(data, limit));
+      const longest = this.#driver.isQueued === true ? Number.POSITIVE_INFINITY : REQUEST_MS;
+      return await this.#repeated((limit) => this.#driver.sign(data, limit), longest);
     } finally {
       this.#inFlight -= 1;
       this.#waiting.shift()?.();
@@ -158,7 +161,7 @@ export class ServiceKey {
 
   /** @throws {CryptoError} as `KeyDriver.confirm`; `key.unavailable` when the service does not answer */
   confirm(publicKey: KeyObject): Promise<void> {
-    return this.#repeated((limit) => this.#driver.confirm(publicKey, limit));
+    return this.#repeated((limit) => this.#driver.confirm(publicKey, limit), REQUEST_MS);
   }
 
   get name(): string {
@@ -177,7 +180,10 @@ export class ServiceKey {
     this.#inFlight += 1;
   }
 
-  async #repeated<Value>(request: (limit: RequestLimit) => Promise<Value>): Promise<Value> {
+  async #repeated<Value>(
+    request: (limit: RequestLimit) => Promise<Value>,
+    longest: number,
+  ): Promise<Value> {
     const { clock, ids } = this.#machine;
     const end = clock.elapsed() + this.#limits.timeoutMs;
     let reason: string | undefined;
@@ -186,7 +192,7 @@ export class ServiceKey {
       if (clock.elapsed() + quiet >= end) throw this.#late(reason ?? 'it asked for a pause');
       if (quiet > 0) await clock.sleep(quiet);
       try {
-        return await this.#limited(request, Math.min(REQUEST_MS, end - clock.elapsed()));
+        return await limited(clock, Math.min(longest, end - clock.elapsed()), request);
       } catch (error) {
         if (!(error instanceof ServiceBusy)) throw error;
         const pauseAsked = Math.min(error.retryAfterMs, LONGEST_RETRY_AFTER_MS);
@@ -201,27 +207,32 @@ export class ServiceKey {
     }
   }
 
-  async #limited<Value>(request: (limit: RequestLimit) => Promise<Value>, ms: number): Promise<Value> {
-    const late = new AbortController();
-    const over = new Promise<never>((_, reject) => {
-      late.signal.addEventListener('abort', () => reject(late.signal.reason as Error));
-    });
-    const cancel = this.#machine.clock.after(ms, () => late.abort());
-    try {
-      // Not all that a driver waits for ends by the signal, such as its search for credentials.
-      return await Promise.race([request({ signal: late.signal }), over]);
-    } catch (error) {
-      throw late.signal.aborted ? new ServiceBusy(`no answer within ${Math.round(ms)} ms`) : error;
-    } finally {
-      cancel();
-    }
-  }
-
   #late(reason: string): CryptoError {
     return new CryptoError(
       'key.unavailable',
       `${this.#driver.name} did not sign within ${this.#limits.timeoutMs / 1000} s: ${reason}. Check the service, its region or address, and its limits of requests, then retry.`,
     );
+  }
+}
+
+/** @throws {ServiceBusy} after `ms` milliseconds */
+export async function limited<Value>(
+  clock: Pick<Clock, 'after'>,
+  ms: number,
+  request: (limit: RequestLimit) => Promise<Value>,
+): Promise<Value> {
+  const late = new AbortController();
+  const over = new Promise<never>((_, reject) => {
+    late.signal.addEventListener('abort', () => reject(late.signal.reason as Error));
+  });
+  const cancel = clock.after(ms, () => late.abort());
+  try {
+    // Not all that a driver waits for ends by the signal, such as its search for credentials.
+    return await Promise.race([request({ signal: late.signal }), over]);
+  } catch (error) {
+    throw late.signal.aborted ? new ServiceBusy(`no answer within ${Math.round(ms)} ms`) : error;
+  } finally {
+    cancel();
   }
 }
 

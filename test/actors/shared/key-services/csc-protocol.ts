@@ -100,6 +100,10 @@ async function authorize(
   { reply, refuse }: Answering,
 ): Promise<void> {
   own.authorizations += 1;
+  const SAD = `sad-${own.authorizations}`;
+  await own.beforeAuthorization();
+  const refusal = own.refusals.shift();
+  if (refusal !== undefined) return reply(refusal.status, refusal.body);
   const hashes = (isFirst ? body['hash'] : body['hashes']) as readonly string[] | undefined;
   const count = Number(body['numSignatures']);
   if (!(count >= 1 && count <= own.multisign))
@@ -115,11 +119,10 @@ async function authorize(
         )?.value;
     if (given !== PIN) {
       own.pinFailures += 1;
-      return refuse(400, 'invalid_pin', 'The PIN is invalid');
+      return refuse(own.pinStatus, 'invalid_pin', 'The PIN is invalid');
     }
     own.pinFailures = 0;
   }
-  const SAD = `sad-${own.authorizations}`;
   own.activations.set(SAD, hashes ?? []);
   return reply(200, { SAD, expiresIn: 300 });
 }

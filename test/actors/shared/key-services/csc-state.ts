@@ -17,6 +17,12 @@ export interface CscState {
   /** Activation data with the hashes that it is for; removed once it is used. */
   readonly activations: Map<string, readonly string[]>;
   authorizations: number;
+  /** Refusals of the next authorizations, in place of an answer. */
+  readonly refusals: { readonly status: number; readonly body: object }[];
+  /** Before each authorization, milliseconds or an event. */
+  beforeAuthorization: () => Promise<unknown>;
+  /** Status of the refusal of a PIN. */
+  pinStatus: number;
   pinFailures: number;
   /** Number of hashes of each request that was signed. */
   readonly batches: number[];
@@ -38,6 +44,9 @@ export function cscState(certificates: readonly Buffer[], algorithms: readonly s
     methods: ['credentials/list', 'credentials/info', 'credentials/authorize', 'signatures/signHash'],
     activations: new Map(),
     authorizations: 0,
+    refusals: [],
+    beforeAuthorization: () => Promise.resolve(),
+    pinStatus: 400,
     pinFailures: 0,
     batches: [],
     answers: [],

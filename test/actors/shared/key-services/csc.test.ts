@@ -1,10 +1,16 @@
 /** Remote signing by the API of the Cloud Signature Consortium: authorization, batches, and answers that can be wrong. */
+import { systemClock, systemIds } from '@sealwright/runtime';
 import { MemoryOutput, signFileAtLevel, validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
+import { HashBatches } from '../../../../actors/shared/key-services/hash-batches.ts';
 import type { ServiceSigner } from '../../../../actors/shared/key-services/key-service.ts';
-import { checkServiceSigner } from '../../../../actors/shared/key-services/service-signer.ts';
+import {
+  checkServiceSigner,
+  openServiceSigner,
+} from '../../../../actors/shared/key-services/service-signer.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { type KeyKind, pki } from '../../../pki/pki.ts';
+import { reached } from '../../../project/waiting.ts';
 import { batchFixture } from '../../batch/batch-harness.ts';
 import { CLIENT, PIN } from './csc-protocol.ts';
 import { type CscState, cscState } from './csc-state.ts';
@@ -131,6 +137,18 @@ for (const version of VERSIONS)
     t.regex(String(await failureOf(opened(t, signer).signer)), /^key\.password .*Set CSC_PIN/);
     t.is(own.pinFailures, 1);
   });
+
+const LOCAL = {
+  method: 'Local',
+  name: 'csc' as ProfileName,
+  verify: true,
+  verifyIndependently: true,
+  encrypt: false,
+  format: undefined,
+  certificate: 'test',
+  anchors: [pki().root.certificate],
+  validTo: AT + 30 * 86_400_000,
+} as const;
 
 /** Change of the provider, and the failure with its remedy. */
 const REFUSED: readonly (readonly [string, (provider: Provider) => void, RegExp])[] = [
@@ -265,6 +283,103 @@ test.serial('a failure of the service is repeated with an authorization of its o
   t.is(own.authorizations, 2);
 });
 
+/** Time that only the test moves. */
+function slowClock() {
+  const timers = new Set<{ readonly at: number; readonly task: () => void }>();
+  const asked: number[] = [];
+  let elapsed = 0;
+  const pass = async (ms: number) => {
+    elapsed += ms;
+    for (const timer of timers)
+      if (timer.at <= elapsed) {
+        timers.delete(timer);
+        timer.task();
+      }
+  };
+  const after = (ms: number, task: () => void) => {
+    asked.push(ms);
+    const timer = { at: elapsed + ms, task };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+  return { pass, asked, clock: { ...systemClock, elapsed: () => elapsed, after, sleep: pass } };
+}
+
+test.serial('a service that takes its time makes each signature once', async (t) => {
+  const { own, signer, server } = await provider(t);
+  own.multisign = 1;
+  const { clock, pass } = slowClock();
+  own.beforeAuthorization = () => pass(700);
+  server.before = () => pass(700);
+  const { signer: remote, key } = openServiceSigner(signer, { clock, ids: systemIds });
+  t.teardown(() => key.close());
+  const all = await Promise.all(Array.from({ length: 16 }, () => failureOf(remote)));
+  t.deepEqual(all, Array(16).fill(undefined));
+  t.is(own.authorizations, 16);
+  t.is(server.signed, 16);
+});
+
+test.serial('a signature whose time ends takes no other of its batch with it', async (t) => {
+  const { own, signer } = await provider(t);
+  const { clock, pass, asked } = slowClock();
+  const limits = { maxInFlight: 32, timeoutMs: 5_000 };
+  const { signer: remote, key } = openServiceSigner({ ...signer, limits }, { clock, ids: systemIds });
+  t.teardown(() => key.close());
+  t.is(await failureOf(remote), undefined);
+  const held: (() => void)[] = [];
+  own.beforeAuthorization = () => new Promise<void>((resolve) => held.push(resolve));
+  const batches = [failureOf(remote)];
+  await reached(() => held.length === 1);
+  batches.push(failureOf(remote));
+  await reached(() => held.length === 2);
+  const waits = async (count: number) => {
+    await reached(() => asked.filter((ms) => ms === limits.timeoutMs).length === count);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const older = failureOf(remote);
+  await waits(4);
+  await pass(4_000);
+  const younger = failureOf(remote);
+  await waits(5);
+  for (const go of held) go();
+  t.deepEqual(await Promise.all(batches), [undefined, undefined]);
+  await reached(() => held.length === 3);
+  await pass(1_500);
+  t.regex(String(await older), /^key\.unavailable .*did not sign within 5 s/);
+  held[2]?.();
+  t.is(await younger, undefined);
+  t.deepEqual(own.batches, [1, 1, 1, 2]);
+  t.is(own.authorizations, 4);
+});
+
+test('an order whose time is over is not signed', async (t) => {
+  const signed: string[] = [];
+  const held: (() => void)[] = [];
+  const batches = new HashBatches<string>(
+    async (orders) => {
+      signed.push(...orders);
+      await new Promise<void>((resolve) => held.push(resolve));
+      return orders.map((order) => Buffer.from(order));
+    },
+    { most: () => 1, kindOf: () => 'all' },
+  );
+  const { signal } = new AbortController();
+  const late = new AbortController();
+  const first = ['a', 'b'].map((order) => batches.sign(order, { signal }));
+  const dropped = batches.sign('c', { signal: late.signal });
+  const last = batches.sign('d', { signal });
+  await reached(() => held.length === 2);
+  late.abort();
+  await t.throwsAsync(dropped, { any: true });
+  await t.throwsAsync(batches.sign('e', { signal: late.signal }), { any: true });
+  for (const go of held) go();
+  await Promise.all(first);
+  await reached(() => held.length === 3);
+  held[2]?.();
+  t.is(String(await last), 'd');
+  t.deepEqual(signed, ['a', 'b', 'd']);
+});
+
 for (const version of VERSIONS)
   test.serial(`a client logs in at ${version} by name and password`, async (t) => {
     const { own, signer } = await provider(t, version);
@@ -277,20 +392,7 @@ test.serial('files of the batch service are signed at a remote service', async (
   const { batch, upload, reach } = await batchFixture(t, {
     watch: false,
     maxConcurrency: 8,
-    profiles: [
-      {
-        method: 'Local',
-        name: 'csc' as ProfileName,
-        verify: true,
-        verifyIndependently: true,
-        encrypt: false,
-        format: undefined,
-        certificate: 'test',
-        signer,
-        anchors: [pki().root.certificate],
-        validTo: AT + 30 * 86_400_000,
-      },
-    ],
+    profiles: [{ ...LOCAL, signer }],
   });
   for (let n = 0; n < 6; n += 1) await upload(`${n}.txt`, `content ${n}`, 'csc');
   await reach('Completed', 6);
