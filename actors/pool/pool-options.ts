@@ -1,5 +1,6 @@
 /** Builds the options of the pool from the profiles of the service. */
 import { serializeSigner } from '@sealwright/signatures';
+import { forThreads } from '../shared/key-services/csc-pin.ts';
 import { isAtService } from '../shared/key-services/key-service.ts';
 import { outputFormatOf, type Profile } from '../shared/signing/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../shared/signing/trust-options.ts';
@@ -73,7 +74,7 @@ function workerProfile(profile: Profile): WorkerProfile {
   return {
     ...shared,
     compareContent: true,
-    signer: isAtService(signer) ? signer : serializeSigner(signer),
+    signer: isAtService(signer) ? forThreads(signer) : serializeSigner(signer),
     choices,
     anchors: bare ? [...anchors, ...signer.chain] : anchors,
   };

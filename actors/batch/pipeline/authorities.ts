@@ -1,7 +1,7 @@
 /**
  * Circuits of time-stamp authorities and of keys behind the network. An authority that does not answer would hold every slot
  * of the pipeline until its time limit, job after job: after the first failure the jobs of its profiles wait in the queue, and
- * it is probed until it answers. A key that is refused or disabled would fail them all.
+ * it is probed until it answers. A key that is refused or disabled would fail them all. A PIN that is refused is not probed.
  *
  * State is in memory: each node learns from its own jobs. Profiles with the same address and user, or key, share a circuit.
  *
@@ -9,7 +9,12 @@
  */
 import { type Clock, describeFailure, type Ids, type Log } from '@sealwright/runtime';
 import { createTimestampAuthority, type HttpTransport } from '@sealwright/signatures';
-import { isAtService, KEY_REFUSALS, type ServiceSigner } from '../../shared/key-services/key-service.ts';
+import {
+  isAtService,
+  KEY_REFUSALS,
+  PIN_REFUSAL,
+  type ServiceSigner,
+} from '../../shared/key-services/key-service.ts';
 import { checkServiceSigner, openServiceSigner } from '../../shared/key-services/service-signer.ts';
 import { createAuthorityTransport } from '../../shared/signing/authority-transport.ts';
 import type { LocalProfile, Profiles, SigningChoices } from '../../shared/signing/profiles.ts';
@@ -95,7 +100,7 @@ export class Authorities {
     if (circuit === undefined) return undefined;
     const { breaker, waitedFor } = circuit;
     const wasKnown = breaker.open !== undefined;
-    breaker.failed(failure.message);
+    note(breaker, failure);
     return wasKnown ? waitedFor : undefined;
   }
 
@@ -149,7 +154,7 @@ export class Authorities {
         try {
           if (await answers()) breaker.succeeded();
         } catch (error) {
-          breaker.failed(describeFailure(error).message);
+          note(breaker, describeFailure(error));
         }
       },
       (isOpen) => {
@@ -162,4 +167,10 @@ export class Authorities {
     );
     return breaker;
   }
+}
+
+/** A PIN that is refused is not probed: that would send it again. */
+function note(breaker: CircuitBreaker, { code, message }: JobFailure): void {
+  breaker.failed(message);
+  if (code === PIN_REFUSAL) breaker.stop();
 }

@@ -47,7 +47,7 @@ export class CircuitBreaker {
   /** Records a success. */
   succeeded(): void {
     this.#failures = 0;
-    if (this.#open === undefined) return;
+    if (this.#open === undefined || this.#stopped) return;
     this.#open = undefined;
     this.#cancelProbe();
     this.onChange(false);
@@ -82,7 +82,7 @@ export class CircuitBreaker {
     });
   }
 
-  /** Stops probing. */
+  /** Stops probing; an open circuit stays open. */
   stop(): void {
     this.#stopped = true;
     this.#cancelProbe();

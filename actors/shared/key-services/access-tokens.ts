@@ -32,14 +32,19 @@ export class AccessTokens {
   ) {}
 
   /**
-   * Sends a request with a token; with another one where the service answers 401.
+   * Sends a request with a token; with another one where the first is refused.
    * @param send given the value of the token
+   * @param isRefused true for the answer to a token that is refused
    * @throws {ServiceBusy} {CryptoError} `key.unavailable` when no token is given
    */
-  async authorize(limit: RequestLimit, send: (token: string) => Promise<JsonAnswer>): Promise<JsonAnswer> {
+  async authorize(
+    limit: RequestLimit,
+    send: (token: string) => Promise<JsonAnswer>,
+    isRefused = ({ status }: JsonAnswer) => status === 401,
+  ): Promise<JsonAnswer> {
     const token = await this.#token(limit);
     const answer = await send(token);
-    if (answer.status !== 401) return answer;
+    if (!isRefused(answer)) return answer;
     // Others may have renewed it meanwhile.
     if (this.#held?.value === token) this.#held = undefined;
     return send(await this.#token(limit));

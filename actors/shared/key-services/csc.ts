@@ -16,6 +16,7 @@ import type { Clock } from '@sealwright/runtime/core';
 import { CryptoError } from '@sealwright/signatures';
 import { AccessTokens } from './access-tokens.ts';
 import { type Credential, readCredential } from './csc-credential.ts';
+import type { CscPin } from './csc-pin.ts';
 import { cscTokenSource } from './csc-tokens.ts';
 import { HashBatches } from './hash-batches.ts';
 import { type JsonAnswer, JsonClient } from './json-requests.ts';
@@ -24,8 +25,10 @@ import {
   type KeyDriver,
   keptVersion,
   limited,
+  PIN_REFUSAL,
   REQUEST_MS,
   type RequestLimit,
+  ServiceBusy,
   unavailable,
 } from './key-service.ts';
 
@@ -66,13 +69,18 @@ interface HashOrder {
   readonly scheme: string;
 }
 
-export function cscDriver(
-  place: CscPlace,
-  connections: number,
-  publicKey: KeyObject,
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-): KeyDriver {
-  const session = new Session(place, publicKey, { connections, clock });
+interface SessionOptions {
+  readonly connections: number;
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+  readonly pin: CscPin;
+}
+
+/** Words of a refused PIN in an answer: of the codes `invalid_pin` and `invalid_otp`, or of the name of the parameter. */
+const PIN_WORDS = /(?<![a-z])(pin|otp|auth_?data)(?![a-z])/i;
+
+export function cscDriver(place: CscPlace, publicKey: KeyObject, parts: SessionOptions): KeyDriver {
+  const { clock } = parts;
+  const session = new Session(place, publicKey, parts);
   const withCredential = keptVersion((limit) => session.find(publicKey, limit));
   let most = 1;
   const batches = new HashBatches<HashOrder>(
@@ -105,15 +113,14 @@ class Session {
   readonly #base: string;
   readonly #isFirst: boolean;
   readonly #tokens: AccessTokens;
-  readonly #pin = process.env['CSC_PIN'] ?? '';
-  /** Refusal of the PIN: services lock a credential after some of them, so it is never sent again. */
-  #pinRefusal: CryptoError | undefined;
+  readonly #pin: CscPin;
 
   constructor(
     private readonly place: CscPlace,
     private readonly publicKey: KeyObject,
-    { connections, clock }: { readonly connections: number; readonly clock: Pick<Clock, 'elapsed'> },
+    { connections, clock, pin }: SessionOptions,
   ) {
+    this.#pin = pin;
     this.#client = new JsonClient(connections);
     this.#base = place.address.replace(/\/$/, '');
     this.#isFirst = this.#base.endsWith('/v1');
@@ -168,30 +175,56 @@ class Session {
   }
 
   async #authorize({ passwords }: Credential, hashed: object, limit: RequestLimit): Promise<string> {
-    if (this.#pinRefusal !== undefined) throw this.#pinRefusal;
-    if (passwords.length > 0 && this.#pin === '')
-      throw new CryptoError('key.password', `${this.name} takes a PIN. Set CSC_PIN.`);
-    const secrets = this.#isFirst
-      ? { ...(passwords.length > 0 && { PIN: this.#pin }) }
-      : { ...(passwords.length > 0 && { authData: passwords.map((id) => ({ id, value: this.#pin })) }) };
-    const order = { credentialID: this.place.key, ...hashed, ...secrets };
-    const answer = await this.#send('credentials/authorize', order, limit);
-    const { SAD } = answer.body;
-    if (answer.status === 200 && typeof SAD === 'string' && SAD !== '') return SAD;
-    if (answer.status === 200)
-      throw unavailable(this.name, 'its answer holds no SAD', 'Use a credential that needs no person.');
-    const cause = await this.#cause(answer, limit);
-    if (passwords.length === 0) throw cause;
-    this.#pinRefusal = new CryptoError(
-      'key.password',
-      `${this.name} refuses to be authorized (${reasonOf(answer)}). The PIN is not sent again, since services lock credentials after some attempts. Correct CSC_PIN, and restart the service.`,
-    );
-    throw this.#pinRefusal;
+    const order = { credentialID: this.place.key, ...hashed };
+    const path = 'credentials/authorize';
+    if (passwords.length === 0) return this.#activation(await this.#send(path, order, limit), limit);
+    if (this.#pin.value === '')
+      throw new CryptoError(PIN_REFUSAL, `${this.name} takes a PIN. Set CSC_PIN, and restart the service.`);
+    const { value } = this.#pin;
+    const secrets = this.#isFirst ? { PIN: value } : { authData: passwords.map((id) => ({ id, value })) };
+    return this.#pin.inTurn(limit, async () => {
+      if (this.#pin.refusal !== undefined) throw this.#pinRefused(this.#pin.refusal);
+      // Another refusal with 401 may be that of the PIN.
+      const isTokenRefused = ({ status, body }: JsonAnswer) =>
+        status === 401 && body['error'] === 'invalid_token';
+      const answer = await this.#send(path, { ...order, ...secrets }, limit, isTokenRefused);
+      const reason = reasonOf(answer);
+      if (answer.status === 200 || !PIN_WORDS.test(reason)) return this.#activation(answer, limit);
+      // A credential that is disabled or gone says so itself.
+      await this.find(this.publicKey, limit).catch((error: unknown) => {
+        if (!(error instanceof ServiceBusy)) throw error;
+      });
+      this.#pin.refuse(reason);
+      throw this.#pinRefused(reason);
+    });
   }
 
-  #send(path: string, body: object, limit: RequestLimit): Promise<JsonAnswer> {
-    return this.#tokens.authorize(limit, (token) =>
-      this.#post(path, { authorization: `Bearer ${token}` }, body, limit),
+  /** @returns the SAD of an answer */
+  async #activation(answer: JsonAnswer, limit: RequestLimit): Promise<string> {
+    const { SAD } = answer.body;
+    if (answer.status !== 200) throw await this.#cause(answer, limit);
+    if (typeof SAD === 'string' && SAD !== '') return SAD;
+    throw unavailable(this.name, 'its answer holds no SAD', 'Use a credential that needs no person.');
+  }
+
+  #pinRefused(reason: string): CryptoError {
+    return new CryptoError(
+      PIN_REFUSAL,
+      `${this.name} refuses the PIN (${reason}). It is not sent again, since services lock credentials after some attempts. Correct CSC_PIN, and restart the service.`,
+    );
+  }
+
+  /** @param isTokenRefused as `AccessTokens.authorize` */
+  #send(
+    path: string,
+    body: object,
+    limit: RequestLimit,
+    isTokenRefused?: (answer: JsonAnswer) => boolean,
+  ): Promise<JsonAnswer> {
+    return this.#tokens.authorize(
+      limit,
+      (token) => this.#post(path, { authorization: `Bearer ${token}` }, body, limit),
+      isTokenRefused,
     );
   }
 

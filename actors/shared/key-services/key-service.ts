@@ -74,14 +74,20 @@ export interface ServiceSigner extends SignerIdentity {
   readonly limits: KeyLimits;
   /** True: a signature may be tried at start and after an outage. */
   readonly isTried: boolean;
+  /** Of `CscPin`, in a pool thread. */
+  readonly pinState?: SharedArrayBuffer;
 }
 
 export function isAtService(signer: Signer | ServiceSigner | undefined): signer is ServiceSigner {
   return signer !== undefined && 'where' in signer;
 }
 
-/** Codes of a key that its service does not let sign, or that is not the one of the certificate: both end without a restart. */
+/** Code of a PIN that is wrong: it ends with a restart, and a probe would send it again. */
+export const PIN_REFUSAL = 'key.password';
+
+/** Codes of a key that its service does not let sign, or that is not the one of the certificate: jobs wait until that ends. */
 export const KEY_REFUSALS: ReadonlySet<string> = new Set([
+  PIN_REFUSAL,
   'key.unavailable',
   'key.mismatch',
   'key.not-found',
@@ -180,10 +186,7 @@ export class ServiceKey {
     this.#inFlight += 1;
   }
 
-  async #repeated<Value>(
-    request: (limit: RequestLimit) => Promise<Value>,
-    longest: number,
-  ): Promise<Value> {
+  async #repeated<Value>(request: (limit: RequestLimit) => Promise<Value>, longest: number): Promise<Value> {
     const { clock, ids } = this.#machine;
     const end = clock.elapsed() + this.#limits.timeoutMs;
     let reason: string | undefined;

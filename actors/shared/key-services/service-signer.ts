@@ -13,6 +13,7 @@ import {
 import { awsKmsDriver } from './aws-kms.ts';
 import { azureKeyVaultDriver } from './azure-key-vault.ts';
 import { cscDriver } from './csc.ts';
+import { cscPin } from './csc-pin.ts';
 import { googleKmsDriver } from './google-kms.ts';
 import { type KeyDriver, ServiceKey, type ServiceSigner } from './key-service.ts';
 import { vaultDriver } from './vault.ts';
@@ -31,7 +32,7 @@ export interface OpenServiceSigner {
 }
 
 export function openServiceSigner(described: ServiceSigner, machine: Machine): OpenServiceSigner {
-  const { where: _, place: _place, limits, isTried: _isTried, ...identity } = described;
+  const { where: _, place: _place, limits, isTried: _isTried, pinState: _pinState, ...identity } = described;
   const certificate = Buffer.from(identity.certificate);
   const { publicKey } = readCertificate(certificate);
   const driver = driverOf(described, publicKey, machine.clock);
@@ -55,7 +56,7 @@ export function openServiceSigner(described: ServiceSigner, machine: Machine): O
 }
 
 function driverOf(
-  { place, limits: { maxInFlight } }: ServiceSigner,
+  { place, limits: { maxInFlight }, pinState }: ServiceSigner,
   publicKey: KeyObject,
   clock: Clock,
 ): KeyDriver {
@@ -69,7 +70,7 @@ function driverOf(
     case 'GoogleKms':
       return googleKmsDriver(place, maxInFlight, publicKey, clock);
     case 'Csc':
-      return cscDriver(place, maxInFlight, publicKey, clock);
+      return cscDriver(place, publicKey, { connections: maxInFlight, clock, pin: cscPin(place, pinState) });
   }
 }
 

@@ -1,20 +1,28 @@
 /** Remote signing by the API of the Cloud Signature Consortium: authorization, batches, and answers that can be wrong. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { systemClock, systemIds } from '@sealwright/runtime';
 import { MemoryOutput, signFileAtLevel, validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
+import { certificatePem } from '#crypto/x509/certificate.js';
+import { Authorities } from '../../../../actors/batch/pipeline/authorities.ts';
 import { HashBatches } from '../../../../actors/shared/key-services/hash-batches.ts';
-import type { ServiceSigner } from '../../../../actors/shared/key-services/key-service.ts';
+import type { CscPlace, ServiceSigner } from '../../../../actors/shared/key-services/key-service.ts';
 import {
   checkServiceSigner,
   openServiceSigner,
 } from '../../../../actors/shared/key-services/service-signer.ts';
+import { Profiles } from '../../../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
+import { setUpSigning } from '../../../../service/signing-setup.ts';
 import { type KeyKind, pki } from '../../../pki/pki.ts';
 import { reached } from '../../../project/waiting.ts';
+import { accepted } from '../../../settings/load.ts';
 import { batchFixture } from '../../batch/batch-harness.ts';
+import { SILENT } from '../../portal/uploads/upload-harness.ts';
 import { CLIENT, PIN } from './csc-protocol.ts';
 import { type CscState, cscState } from './csc-state.ts';
-import { opened } from './described.ts';
+import { MACHINE, opened } from './described.ts';
 import { startKeyServer } from './key-server.ts';
 import type { KeyServer } from './served-signatures.ts';
 
@@ -34,7 +42,7 @@ const ALGORITHMS: { readonly [kind: string]: readonly string[] } = {
 interface Provider {
   readonly server: KeyServer;
   readonly own: CscState;
-  readonly signer: ServiceSigner;
+  readonly signer: ServiceSigner & { readonly place: CscPlace };
 }
 
 async function provider(
@@ -50,7 +58,7 @@ async function provider(
   process.env['CSC_CLIENT_ID'] = CLIENT.id;
   process.env['CSC_CLIENT_SECRET'] = CLIENT.secret;
   process.env['CSC_PIN'] = PIN;
-  const signer: ServiceSigner = {
+  const signer: Provider['signer'] = {
     ...identity,
     where: 'service',
     place: { service: 'Csc', address: `${server.url}/csc/${version}`, key: `${kind}-credential` },
@@ -138,6 +146,52 @@ for (const version of VERSIONS)
     t.is(own.pinFailures, 1);
   });
 
+/** The provider of a credential that takes a PIN; the process has a wrong one. */
+async function wrongPin(t: ExecutionContext): Promise<Provider> {
+  const made = await provider(t);
+  made.own.mode = 'explicit';
+  made.own.factors = ['Password'];
+  process.env['CSC_PIN'] = '000000';
+  return made;
+}
+
+test.serial('a wrong PIN is sent once, by whichever of its users', async (t) => {
+  const { own, signer } = await wrongPin(t);
+  const users = [opened(t, signer), opened(t, signer)];
+  const all = await Promise.all([0, 1, 0, 1, 0, 1].map((index) => failureOf(users[index]?.signer as Signer)));
+  t.true(all.every((failure) => /^key\.password /.test(String(failure))));
+  t.is(own.pinFailures, 1);
+});
+
+test.serial(
+  'a wrong PIN that is refused with 401 is sent once; a token that is refused is renewed',
+  async (t) => {
+    const { own, signer, server } = await wrongPin(t);
+    own.pinStatus = 401;
+    t.regex(String(await failureOf(opened(t, signer).signer)), /^key\.password .*invalid_pin/);
+    t.is(own.pinFailures, 1);
+    process.env['CSC_PIN'] = PIN;
+    const { signer: remote } = opened(t, signer);
+    t.is(await failureOf(remote), undefined);
+    server.tokens.clear();
+    t.is(await failureOf(remote), undefined);
+  },
+);
+
+for (const [status, error, error_description] of [
+  [403, 'quota_exceeded', 'No signatures are left'],
+  [400, 'invalid_request', 'Numbers of signatures is too high'],
+  [401, 'access_denied', 'Try again later'],
+] as const)
+  test.serial(`the PIN is sent again after ${status} ${error}, which is not about it`, async (t) => {
+    const { own, signer } = await wrongPin(t);
+    process.env['CSC_PIN'] = PIN;
+    const { signer: remote } = opened(t, signer);
+    own.refusals.push({ status, body: { error, error_description } });
+    t.regex(String(await failureOf(remote)), new RegExp(`^key\\.unavailable .*${error_description}`));
+    t.is(await failureOf(remote), undefined);
+  });
+
 const LOCAL = {
   method: 'Local',
   name: 'csc' as ProfileName,
@@ -149,6 +203,66 @@ const LOCAL = {
   anchors: [pki().root.certificate],
   validTo: AT + 30 * 86_400_000,
 } as const;
+
+test.serial('a circuit is not probed after its PIN was refused', async (t) => {
+  const { own, signer } = await wrongPin(t);
+  const due = new Set<() => void>();
+  const after = (ms: number, task: () => void) => {
+    // Longer ones are the limits of requests.
+    if (ms > 2_000) return systemClock.after(ms, task);
+    due.add(task);
+    return () => void due.delete(task);
+  };
+  const runtime = { clock: { ...systemClock, after }, ids: systemIds, log: SILENT };
+  const authorities = new Authorities(runtime, new Profiles([{ ...LOCAL, signer }]));
+  authorities.failed(LOCAL.name, { code: 'key.unavailable', message: 'No answer.' });
+  t.is(due.size, 1);
+  for (const probe of due) probe();
+  due.clear();
+  await reached(() => /not sent again/.test(authorities.outageOf(LOCAL.name)?.reason ?? ''));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.is(own.pinFailures, 1);
+  t.is(due.size, 0);
+  const others = new Authorities(runtime, new Profiles([{ ...LOCAL, signer }]));
+  others.failed(LOCAL.name, { code: 'key.password', message: 'The PIN is refused.' });
+  for (const each of [authorities, others]) t.true(each.holds(LOCAL.name));
+  t.is(due.size, 0);
+});
+
+test.serial('a start with a wrong PIN sends it once for all profiles, whose jobs wait', async (t) => {
+  const { own, signer } = await wrongPin(t);
+  const certificatePath = join(pki().folder, 'csc-signer.pem');
+  await writeFile(certificatePath, [signer.certificate, ...signer.chain].map(certificatePem).join(''));
+  const settings = accepted({
+    argv: ['a', 'b'].flatMap((name, index) =>
+      [
+        `Name=${name}`,
+        'Format=Cades',
+        'Certificate:Source=Csc',
+        `Certificate:Pem:CertificatePath=${certificatePath}`,
+        `Certificate:KeyService:Address=${signer.place.address}`,
+        `Certificate:KeyService:Key=${signer.place.key}`,
+      ].map((member) => `--Signing:Profiles:${index}:${member}`),
+    ),
+  });
+  const { profiles } = await setUpSigning(settings, undefined as never, MACHINE);
+  for (const profile of profiles)
+    t.like(profile, { loadFailure: undefined, keyTrouble: { code: 'key.password' } });
+  t.is(profiles.length, 2);
+  t.is(own.pinFailures, 1);
+});
+
+test.serial('threads know a PIN that was refused at the start: one job fails, the others wait', async (t) => {
+  const { own, signer } = await wrongPin(t);
+  const check = checkServiceSigner(opened(t, signer), {}, { at: AT, isTried: true });
+  t.like(await t.throwsAsync(check), { code: 'key.password' });
+  const { upload, reach } = await batchFixture(t, { watch: false, profiles: [{ ...LOCAL, signer }] });
+  await upload('0.txt', 'content', 'csc');
+  await reach('Failed', 1);
+  for (let n = 1; n < 4; n += 1) await upload(`${n}.txt`, 'content', 'csc');
+  await reach('Queued', 3);
+  t.is(own.pinFailures, 1);
+});
 
 /** Change of the provider, and the failure with its remedy. */
 const REFUSED: readonly (readonly [string, (provider: Provider) => void, RegExp])[] = [
