@@ -77,7 +77,6 @@ export const PORTAL_REFUSALS = {
   PublicLinkEnded: { status: 422, title: 'The link takes no more visits.' },
   PublicLinkExpired: { status: 422, title: 'The end of the link has passed.' },
   PublicLinkFull: { status: 422, title: 'All documents of the link were made.' },
-  PublicLinkDocumentOpen: { status: 422, title: 'A document for this person is open already.' },
   PublicLinkPersonFull: { status: 422, title: 'This person has all documents that one may have.' },
   DocumentDraftNotFound: { status: 422, title: 'No draft has this id.' },
   DocumentFlowNotFound: { status: 422, title: 'No saved flow has this id.' },

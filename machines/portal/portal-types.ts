@@ -254,8 +254,6 @@ export interface DocumentLink {
   readonly role: string;
   /** Page that opens when the visitor has signed; absent = that of the branding. */
   readonly returnUrl?: string;
-  /** Address that nobody has proven: it gets no mail unasked before the visitor acts. Absent = it is proven, or there is none. */
-  readonly quietFor?: string;
 }
 
 /** Names the generation, the template and the link that a document was made of. */

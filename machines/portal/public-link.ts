@@ -50,7 +50,6 @@ export interface PublicLinkContext {
   /** For the other roles. */
   readonly participants: readonly NewRole[];
   readonly contact: PublicLinkContact;
-  readonly proveContact: boolean;
   readonly fields: readonly string[];
   readonly mostDocuments: number;
   readonly mostPerPerson: number;

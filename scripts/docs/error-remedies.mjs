@@ -120,8 +120,6 @@ export const PORTAL_REMEDIES = {
     'Make another link. `lastRefusal` of the link says why a template makes no document any more.',
   PublicLinkExpired: 'Make another link with a later `endDate`.',
   PublicLinkFull: 'Make another link with a greater `mostDocuments`.',
-  PublicLinkDocumentOpen:
-    'The visitor signs the open document in the window in which it was made, or the sender sends its link.',
   PublicLinkPersonFull: 'Make another link with a greater `mostPerPerson`.',
   TemplateNotFound: 'Check the id of the template, or list the templates.',
   TemplateVersionNotFound: 'List the versions of the template. The newest 50 are kept, as far as they fit.',

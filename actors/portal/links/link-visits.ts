@@ -16,7 +16,7 @@ import type {
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { LinkVisit, LinkVisitorContext } from '../../../machines/portal/link-visitor.ts';
-import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type PublicLinkContext, publicLinkStatus } from '../../../machines/portal/public-link.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
@@ -48,7 +48,6 @@ export const VISIT_OUTCOMES = [
   'resumed',
   'closed',
   'wrong-code',
-  'document-open',
   'person-full',
   'refused',
 ] as const;
@@ -61,7 +60,6 @@ const REFUSED_OUTCOMES: { readonly [code in PortalRefusalCode]?: VisitOutcome } 
   PublicLinkFull: 'closed',
   InvalidAuthenticationCode: 'wrong-code',
   TooManyWrongCodes: 'wrong-code',
-  PublicLinkDocumentOpen: 'document-open',
   PublicLinkPersonFull: 'person-full',
 };
 
@@ -93,13 +91,12 @@ export class LinkVisits {
     const fields = senderFields(await this.#requestOf(owner, link)).filter(({ name }) =>
       asked.has(name.trim()),
     );
-    const { name, contact, proveContact, language } = link;
+    const { name, contact, language } = link;
     const organizationName = owner.organization.name;
     const page: PublicLinkPage = {
       name,
       organizationName,
       contact,
-      proveContact,
       language,
       fields: fields.map(shownField),
     };
@@ -114,7 +111,6 @@ export class LinkVisits {
     const found = await this.needs.publicLinks.ofTicket(ticket);
     await this.#openedBy(found);
     const { id, link } = found;
-    if (!link.proveContact) throw badField('Ticket', 'is of a link that asks for no code');
     const visitor = visitorOf(found, given);
     const { codes, runtime } = this.needs;
     const holder = holderOf(found, visitor);
@@ -175,12 +171,10 @@ export class LinkVisits {
     if (repeated !== undefined)
       return { outcome: 'repeated', ...(await this.#answer(link, repeated.documentId)) };
     await this.#openedBy(found);
-    if (link.proveContact) await this.needs.codes.check(holderOf(found, visitor), given.code ?? '');
+    await this.needs.codes.check(holderOf(found, visitor), given.code ?? '');
     const last = before?.documents.at(-1);
-    if (last !== undefined && (await this.#isOpen(link, last.documentId))) {
-      if (!link.proveContact) throw new PortalRefusal('PublicLinkDocumentOpen');
+    if (last !== undefined && (await this.#isOpen(link, last.documentId)))
       return { outcome: 'resumed', ...(await this.#answer(link, last.documentId)) };
-    }
     const number = before?.documents.length ?? 0;
     if (number >= link.mostPerPerson) throw new PortalRefusal('PublicLinkPersonFull');
     const fieldValues = given.fieldValues ?? {};
@@ -238,13 +232,8 @@ export class LinkVisits {
   async make(found: Linked, number: number, { user, fieldValues }: LinkVisit): Promise<DocumentId> {
     const { id, link } = found;
     const owner = await this.#ownerOf(link);
-    const { role, returnUrl, proveContact } = link;
-    const publicLink = {
-      id,
-      role,
-      ...(returnUrl !== null && { returnUrl }),
-      ...(!proveContact && user.email && { quietFor: user.email }),
-    };
+    const { role, returnUrl } = link;
+    const publicLink = { id, role, ...(returnUrl !== null && { returnUrl }) };
     const visitor = visitorOf(found, user);
     const [made] = await this.needs.templates.createDocuments(
       owner,
@@ -263,14 +252,11 @@ export class LinkVisits {
     return made.documentId;
   }
 
-  async #answer({ role, proveContact }: PublicLinkContext, documentId: DocumentId): Promise<VisitAnswer> {
+  async #answer({ role }: PublicLinkContext, documentId: DocumentId): Promise<VisitAnswer> {
     const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
     const turn = document && turnOf(document, role);
     if (document === undefined || turn === undefined) throw new PortalRefusal('PublicLinkEnded');
-    const { links } = this.needs;
-    const url = proveContact
-      ? links.action(document.context, turn.flowActionId, turn.userId)
-      : links.forVisitor(document.context, turn);
+    const url = this.needs.links.action(document.context, turn.flowActionId, turn.userId);
     return { documentId, url };
   }
 

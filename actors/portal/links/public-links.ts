@@ -149,9 +149,8 @@ export class PublicLinks {
     const folderId = request.folderId?.toLowerCase() ?? null;
     if (folderId !== null) assertRight(tenant, folderId, 'Send');
     const contact = given.contact ?? 'Email';
-    const proveContact = given.proveContact ?? true;
     const actions = actionsOf(request, given.role);
-    if (contact === 'Phone' && proveContact && !hasMessages)
+    if (contact === 'Phone' && !hasMessages)
       throw invalid('A code by SMS is not available. The operator sets Portal:MessageGateway:Url for it.');
     if (contact === 'Phone' && actions.some(asksMailedCode))
       throw invalid(
@@ -186,7 +185,6 @@ export class PublicLinks {
       role,
       participants,
       contact,
-      proveContact,
       fields,
       mostDocuments: given.mostDocuments ?? MAX_DOCUMENTS,
       mostPerPerson: given.mostPerPerson ?? MAX_PER_PERSON,
@@ -201,7 +199,7 @@ export class PublicLinks {
   }
 
   #view(id: string, link: PublicLinkContext): PublicLinkView {
-    const { name, templateId, role, contact, proveContact, fields, mostDocuments, mostPerPerson } = link;
+    const { name, templateId, role, contact, fields, mostDocuments, mostPerPerson } = link;
     const { endDate, language, returnUrl, lastRefusal, creationDate, createdBy, taken } = link;
     const { tickets, publicUrl, runtime } = this.needs;
     return {
@@ -210,7 +208,6 @@ export class PublicLinks {
       templateId,
       role,
       contact,
-      proveContact,
       fields,
       mostDocuments,
       mostPerPerson,

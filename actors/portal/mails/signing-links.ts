@@ -18,8 +18,8 @@ import type { MailLinks } from './mail-rendering.ts';
 /** Longest name of an application in a ticket, bytes; the rest of a longer one is left out. */
 const MAX_NAME_LENGTH = 120;
 
-/** Issuers of tickets, one letter each on the wire; `visitor`: a link for anybody whose visitor has proven no mailbox. */
-const ORIGINS = { mail: 'm', application: 'a', visitor: 'v' } as const;
+/** Issuers of tickets, one letter each on the wire. */
+const ORIGINS = { mail: 'm', application: 'a' } as const;
 
 export interface SigningTicket {
   readonly documentId: DocumentId;
@@ -31,8 +31,6 @@ export interface SigningTicket {
   readonly documentVersion?: number;
   /** The application that gave the ticket; null = it was mailed. */
   readonly application: { readonly id: ApplicationId; readonly name: string } | null;
-  /** True: nothing proves that the bearer has the mailbox of the participant. */
-  readonly isUnproven: boolean;
   readonly expiresAt: Millis;
   readonly expired: boolean;
 }
@@ -69,15 +67,6 @@ export class SigningLinks implements MailLinks {
     const lifetime = until === undefined ? MAIL_LINK_LIFETIME_MS : until - now;
     const ticket = this.tickets.issue('sign', claims, now, lifetime);
     return this.#url(key, 'sign', ticket);
-  }
-
-  /** For a visitor of a link for anybody. */
-  forVisitor(
-    { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
-    { flowActionId, userId }: { readonly flowActionId: FlowActionId; readonly userId: UserId },
-  ): string {
-    const claims = [id, flowActionId, userId, `${versionClaim(version)}${ORIGINS.visitor}c`];
-    return this.#url(key, 'sign', this.tickets.issue('sign', claims, this.clock.now()));
   }
 
   observer({ id, key }: Pick<DocumentSummary, 'id' | 'key'>, observerId: string, userId: UserId): string {
@@ -136,7 +125,6 @@ export class SigningLinks implements MailLinks {
       flowActionId: flowActionId as FlowActionId,
       userId: userId as UserId,
       needsEmailCode: origin.endsWith('c'),
-      isUnproven: /^(?:\d+;)?v/.test(origin),
       ...(version !== undefined && { documentVersion: Number(version) }),
       application:
         applicationId === undefined ? null : { id: applicationId as ApplicationId, name: name ?? '' },

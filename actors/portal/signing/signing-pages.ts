@@ -37,10 +37,10 @@ const NEW_LINK_INTERVAL_MS = 15 * 60_000;
 
 /** True for a link that was mailed; an application that issued a link issues the next one. */
 function isMailed(
-  { application, isUnproven }: Pick<SigningTicket, 'application' | 'isUnproven'>,
+  { application }: Pick<SigningTicket, 'application'>,
   { user }: { readonly user: Participant },
 ): boolean {
-  return application === null && !isUnproven && user.email !== null;
+  return application === null && user.email !== null;
 }
 
 /**

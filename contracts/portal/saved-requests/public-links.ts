@@ -47,9 +47,7 @@ const CONTACTS = ['Email', 'Phone'] as const;
 const PUBLIC_LINK_STATUSES = ['Open', 'Full', 'Expired', 'Ended'] as const;
 
 const CONTACT =
-  'What identifies a visitor: an e-mail address, or a telephone number that takes SMS. The name is asked, too.';
-const PROOF =
-  'Whether a visitor enters a code that was sent to the address or number before the document is made. Default true. Without a code nothing is mailed to the address before the visitor signs.';
+  'What identifies a visitor, who proves it by a code: an e-mail address, or a telephone number that takes SMS. The name is asked, too.';
 const LANGUAGE = 'Language of the pages and mails of the visitor. Null: that of the browser.';
 const TICKET = 'Ticket in the address of the link.';
 const RETURN = 'https://app.example.com/thanks';
@@ -76,7 +74,6 @@ const newPublicLink = members({
   role: shown(text, 'Role of the template that the visitor takes.', SIGNER.title),
   participants: roles.describe('People for the other roles of the template.'),
   contact: word(CONTACTS).nullish().describe(`${CONTACT} Default \`Email\`.`),
-  proveContact: maybeFlag.describe(PROOF),
   fields: shown(
     list(textUpTo(500), { most: MAX_LINK_FIELDS }).nullish(),
     'Names of fields of the template whose values the visitor gives before the document is made.',
@@ -97,7 +94,6 @@ const publicLink = entity('PublicLink', {
   templateId: id.describe('Template of the documents.'),
   role: shown(z.string(), 'Role that the visitor takes.', SIGNER.title),
   contact: z.enum(CONTACTS).describe(CONTACT),
-  proveContact: z.boolean().describe('Whether a code is entered before the document is made.'),
   fields: shown(z.array(z.string()), 'Names of the fields that the visitor fills in.', ['city']),
   mostDocuments: shown(z.int(), 'Documents that the link makes in all.', 150),
   mostPerPerson: shown(z.int(), 'Documents of one address or number.', 1),
@@ -208,7 +204,6 @@ const linkPage = entity('PublicLinkPage', {
   name: entityName,
   organizationName: shown(z.string(), 'Organization that sends the documents.', 'Acme'),
   contact: z.enum(CONTACTS).describe(CONTACT),
-  proveContact: z.boolean().describe('Whether a code is entered before the document is made.'),
   fields: z.array(linkField).describe('Fields that the visitor fills in.'),
   language: z.enum(LANGUAGES).nullable().describe(LANGUAGE),
 });
@@ -241,7 +236,7 @@ export const sendPublicLinkCode = operation('POST /api/public-links/code', {
 export const visitPublicLink = operation('POST /api/public-links/documents', {
   summary: 'Makes the document of a visit and returns the address at which the visitor signs.',
   description:
-    'Needs no key: the ticket is the credential. The same `visitId` gives the same document, however often it is sent. With a proven address the open document of that address is returned in place of a second one; without a code it is refused (`PublicLinkDocumentOpen`), since anybody can enter any address. `PublicLinkPersonFull`: the address has as many documents as one may have. From one network 60 calls of visitors an hour.',
+    'Needs no key: the ticket is the credential. The same `visitId` gives the same document, however often it is sent. The open document of the address is returned in place of a second one. `PublicLinkPersonFull`: the address has as many documents as one may have. From one network 60 calls of visitors an hour.',
   auth: 'anonymous',
   rate: 'visit',
   body: members({
@@ -251,7 +246,7 @@ export const visitPublicLink = operation('POST /api/public-links/documents', {
       'Drawn by the client for this visit. Nobody else must know it.',
       EXAMPLE_IDS.flowAction,
     ),
-    code: shown(textUpTo(50).nullish(), 'Code that was sent, where the link asks for one.', '123456'),
+    code: shown(textUpTo(50).nullish(), 'Code that was sent. Only a repeated visit needs none.', '123456'),
     fieldValues,
   }).meta({ id: 'PublicLinkVisit' }),
   examples: {
@@ -274,7 +269,6 @@ export const visitPublicLink = operation('POST /api/public-links/documents', {
   }),
   refusals: [
     ...CLOSED,
-    'PublicLinkDocumentOpen',
     'PublicLinkPersonFull',
     'InvalidAuthenticationCode',
     'TooManyWrongCodes',

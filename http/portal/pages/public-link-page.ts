@@ -48,7 +48,6 @@ const ENDS: { readonly [code in PortalRefusalCode]?: LinkEnd } = {
   PublicLinkEnded: 'ended',
   PublicLinkExpired: 'expired',
   PublicLinkFull: 'full',
-  PublicLinkDocumentOpen: 'open',
   PublicLinkPersonFull: 'personFull',
 };
 const FAULTS: { readonly [code in PortalRefusalCode]?: LinkFault } = {
@@ -127,9 +126,9 @@ async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Prom
   const visitor = { ticket, language: words.language, name, email, phone };
   const isAgain = form.do === 'again';
   const code = isAgain ? '' : form.code.trim();
-  const asksCode = asked.proveContact && (code !== '' || isAgain);
+  const asksCode = code !== '' || isAgain;
   try {
-    if (asked.proveContact && code === '') {
+    if (code === '') {
       await visits.sendCode(parsedInput(sendPublicLinkCode.body, { ...visitor, resend: isAgain }));
       return shownReply(200, { ...step, asksCode: true });
     }

@@ -20,7 +20,6 @@ import {
   activeMails,
   deduplicated,
   observerMails,
-  provenMails,
   turnMails,
   withEvent,
   withMailed,
@@ -101,7 +100,7 @@ function mailsTo(
   about: 'reminder' | 'expiring',
 ): readonly MailRequest[] {
   const signed = new Set(document.accepted.map(({ flowActionId, userId }) => `${flowActionId} ${userId}`));
-  return provenMails(document, turnMails(document, actions, about)).filter(
+  return turnMails(document, actions, about).filter(
     ({ flowActionId, userId }) => !signed.has(`${flowActionId} ${userId}`),
   );
 }

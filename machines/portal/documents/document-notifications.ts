@@ -96,18 +96,9 @@ export function turnMails(
   actions: readonly FlowAction[],
   about: 'pending' | 'reminder' | 'expiring',
 ): readonly MailRequest[] {
-  const mails = actions.flatMap((action) =>
+  return actions.flatMap((action) =>
     requestedUsers(action).flatMap((user) => actionMail(document, user, action, about)),
   );
-  return about === 'pending' ? provenMails(document, mails) : mails;
-}
-
-/** Without those that nobody asked for to an address that a visitor of a link has entered and not proven. */
-export function provenMails(
-  { publicLink }: Pick<DocumentContext, 'publicLink'>,
-  mails: readonly MailRequest[],
-): readonly MailRequest[] {
-  return mails.filter(({ to }) => to.email !== publicLink?.quietFor);
 }
 
 /** Notes who gets a link by mail although the first step began quietly: they may ask for another one. */

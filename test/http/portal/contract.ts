@@ -63,7 +63,6 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   PublicLinkEnded: 422,
   PublicLinkExpired: 422,
   PublicLinkFull: 422,
-  PublicLinkDocumentOpen: 422,
   PublicLinkPersonFull: 422,
   TemplateVersionNotFound: 422,
   DocumentGenerationNotFound: 422,

@@ -56,10 +56,10 @@ export function publicLinkPage(shown: ShownLink): string {
 function DataStep({ words, page, values, fault }: ShownLink) {
   const { publicLink: texts, signing, newLink } = words;
   const error = (of: LinkFault) => (fault?.of === of ? texts.faults[of] : undefined);
-  const { contact, proveContact, fields } = page;
+  const { contact, fields } = page;
   return (
     <>
-      <p>{proveContact ? texts.introCode : texts.intro}</p>
+      <p>{texts.intro}</p>
       <Trouble words={words} fault={fault} />
       <Field
         id="name"
@@ -106,7 +106,7 @@ function DataStep({ words, page, values, fault }: ShownLink) {
         />
       ))}
       <Button type="submit" rank="main" big>
-        {proveContact ? texts.sendCode : texts.onward}
+        {texts.sendCode}
       </Button>
     </>
   );
@@ -158,11 +158,11 @@ function Trouble({ words, fault }: Pick<ShownLink, 'words' | 'fault'>) {
   );
 }
 
-export type LinkEnd = keyof PageTexts['publicLink']['closed'] | 'open' | 'personFull';
+export type LinkEnd = keyof PageTexts['publicLink']['closed'] | 'personFull';
 
 /** A link without a form. It names neither the link nor its sender. */
 export function publicLinkEndPage(words: PageTexts, theme: Theme | undefined, end: LinkEnd): string {
   const { closed, ...texts } = words.publicLink;
-  const message = end === 'open' || end === 'personFull' ? texts[end] : closed[end];
-  return noticePage({ words, theme, message, icon: end === 'open' ? 'hourglass' : 'link-2-off' });
+  const message = end === 'personFull' ? texts.personFull : closed[end];
+  return noticePage({ words, theme, message, icon: 'link-2-off' });
 }

@@ -1,16 +1,17 @@
 /** A visit to a link for anybody when the process is killed: its document is made once, without another call of the visitor. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
+import { mailedCode } from '../../../actors/portal/mails/mailed-code.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
 import { casesOf } from '../../../project/rounds.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 
 const LINKS = '/api/public-links';
 
-// The person is created by the first step and has the visit by the second; the link is created by its first one.
+// The person is created by the first step and has the visit by the second; the link is created by its first one, and has the code by the second.
 for (const point of casesOf(
   ['step.committed.before-reply/document=kill:1'],
-  ['step.committed.before-reply/link-visitor=kill:2', 'step.committed.before-reply/public-link=kill:2'],
+  ['step.committed.before-reply/link-visitor=kill:2', 'step.committed.before-reply/public-link=kill:3'],
 ))
   test.serial(`a kill at ${point} loses no visit and makes no document twice`, async (t) => {
     const root = await temporaryRoot(t);
@@ -27,15 +28,13 @@ for (const point of casesOf(
       name: 'Waiver',
       templateId,
       role: 'Guest',
-      proveContact: false,
       mostDocuments: 1,
     });
-    const visit = {
-      ticket: new URL(link.url).searchParams.get('ticket'),
-      visitId: randomUUID(),
-      name: 'Ana',
-      email: 'ana@example.org',
-    };
+    const ticket = new URL(link.url).searchParams.get('ticket');
+    const person = { ticket, name: 'Ana', email: 'ana@example.org' };
+    t.is((await first.acme.send(`${LINKS}/code`, person)).status, 200);
+    const code = await mailedCode(first.service, person.email);
+    const visit = { ...person, visitId: randomUUID(), code };
     await t.throwsAsync(first.acme.send(`${LINKS}/documents`, visit));
     t.is(await first.service.ended, 'SIGKILL');
 

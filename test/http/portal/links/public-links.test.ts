@@ -36,6 +36,7 @@ interface Detail {
     readonly fields: readonly { readonly name: string; readonly presetValue: string | null }[];
   }[];
 }
+type Ticketed = Pick<Link, 'url'>;
 type Answer = { readonly status: number; readonly body: Record<string, string> };
 
 async function templateOf(client: Client, more: object = {}, files = 1): Promise<string> {
@@ -71,7 +72,7 @@ async function linkOf(client: Client, more: object = {}, template?: string): Pro
 }
 
 let networks = 0;
-const ticketIn = ({ url }: Pick<Link, 'url'>) => new URL(url).searchParams.get('ticket') ?? '';
+const ticketIn = ({ url }: Ticketed) => new URL(url).searchParams.get('ticket') ?? '';
 
 /** A call of a visitor, from a network of its own. */
 async function visitor({ client }: ClockedPortal, path: string, body: object): Promise<Answer> {
@@ -113,7 +114,7 @@ async function codeTo({ fixture }: ClockedPortal, email: string, count = 1): Pro
   return codes.at(-1) ?? '';
 }
 
-const visitBody = (link: Pick<Link, 'url'>, who: Person, more: object = {}) => ({
+const visitBody = (link: Ticketed, who: Person, more: object = {}) => ({
   ticket: ticketIn(link),
   visitId: randomUUID(),
   ...who,
@@ -121,8 +122,19 @@ const visitBody = (link: Pick<Link, 'url'>, who: Person, more: object = {}) => (
   ...more,
 });
 
+/** Asks for a code and reads it. */
+async function codeFor(portal: ClockedPortal, link: Ticketed, who: Person): Promise<string> {
+  await visitor(portal, 'code', { ticket: ticketIn(link), ...who });
+  return codeTo(portal, who.email);
+}
+
 /** Asks for a code and makes the document. */
-async function proven(portal: ClockedPortal, link: Link, who: Person, more: object = {}): Promise<Answer> {
+async function proven(
+  portal: ClockedPortal,
+  link: Ticketed,
+  who: Person,
+  more: object = {},
+): Promise<Answer> {
   const asked = await visitor(portal, 'code', { ticket: ticketIn(link), ...who });
   if (asked.status !== 200) return asked;
   return visitor(
@@ -183,8 +195,9 @@ test.serial(
 test.serial(
   'a form that is sent twice, at once and again, makes one document; so does the way back',
   async (t) => {
-    const link = await linkOf(t.context.client, { proveContact: false });
-    const body = visitBody(link, person('Ana'));
+    const link = await linkOf(t.context.client);
+    const ana = person('Ana');
+    const body = visitBody(link, ana, { code: await codeFor(t.context, link, ana) });
     const answers = await Promise.all([1, 2, 3].map(() => visitor(t.context, 'documents', body)));
     const ids = new Set(answers.map(({ body: { documentId } }) => documentId));
     t.is(ids.size, 1, JSON.stringify(answers));
@@ -195,7 +208,7 @@ test.serial(
   },
 );
 
-test.serial('the same mailbox finds its open document with a code, and is refused without one', async (t) => {
+test.serial('the same mailbox finds its open document with a code', async (t) => {
   const { client } = t.context;
   const link = await linkOf(client);
   const ana = person('Ana');
@@ -211,33 +224,28 @@ test.serial('the same mailbox finds its open document with a code, and is refuse
     t.context.forward(MINUTE);
   }
   t.like(await client.get(`${LINKS}/${link.id}`), { documentCount: 1 });
-  const open = await linkOf(client, { proveContact: false });
-  t.is((await visitor(t.context, 'documents', visitBody(open, ana))).status, 200);
-  await refusedAs(t, visitor(t.context, 'documents', visitBody(open, ana)), 'PublicLinkDocumentOpen');
 });
 
 test.serial(
   'a parent signs for two children one after the other, as often as the link permits',
   async (t) => {
     const { client } = t.context;
-    const link = await linkOf(client, { proveContact: false, mostPerPerson: 2 });
+    const link = await linkOf(client, { mostPerPerson: 2 });
     const ana = person('Ana');
     for (let count = 0; count < 2; count += 1) {
-      const { body } = await visitor(t.context, 'documents', visitBody(link, ana));
+      const { body } = await proven(t.context, link, ana);
       t.truthy(body['documentId'], JSON.stringify(body));
       await client.post(`/api/documents/${body['documentId']}/cancellation`, { reason: 'Next child' });
     }
-    await refusedAs(t, visitor(t.context, 'documents', visitBody(link, ana)), 'PublicLinkPersonFull');
+    await refusedAs(t, proven(t.context, link, ana), 'PublicLinkPersonFull');
   },
 );
 
 test.serial('of two visits at once the last document of a link is for one', async (t) => {
   const { client } = t.context;
-  const link = await linkOf(client, { proveContact: false, mostDocuments: 2 });
+  const link = await linkOf(client, { mostDocuments: 2 });
   const people = ['Ana', 'Bo', 'Cy', 'Di'].map(person);
-  const answers = await Promise.all(
-    people.map((one) => visitor(t.context, 'documents', visitBody(link, one))),
-  );
+  const answers = await Promise.all(people.map((one) => proven(t.context, link, one)));
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 422, 422]);
   for (const answer of answers) if (answer.status !== 200) await refusedAs(t, answer, 'PublicLinkFull');
   t.like(await client.get(`${LINKS}/${link.id}`), { documentCount: 2, status: 'Full' });
@@ -271,10 +279,7 @@ test.serial(
   async (t) => {
     const portal = await clockedPortal(t);
     const { client } = portal;
-    const link = await linkOf(client, {
-      endDate: new Date(Date.now() + DAY).toISOString(),
-      proveContact: false,
-    });
+    const link = await linkOf(client, { endDate: new Date(Date.now() + DAY).toISOString() });
     portal.forward(2 * DAY);
     await refusedAs(t, visitor(portal, 'documents', visitBody(link, person('Ana'))), 'PublicLinkExpired');
     const { items, totalCount } = await client.get<{ items: Link[]; totalCount: number }>(LINKS);
@@ -321,31 +326,11 @@ test.serial(
 );
 
 test.serial(
-  'without a code nothing is mailed unasked to the address, and no other document of it is shown',
-  async (t) => {
-    const { client, fixture } = t.context;
-    const ana = person('Ana');
-    const secret = await client.create([{ user: ana, allowElectronicSignature: true }]);
-    await until(async () => ((await mailed(t.context, secret, 'pending')).length > 0 ? true : undefined));
-    const before = fixture.mails.length;
-    const link = await linkOf(client, { proveContact: false });
-    const { body } = await visitor(t.context, 'documents', visitBody(link, ana));
-    const page = await (await openedAt(t.context, body['url'])).text();
-    t.true(page.includes('Waiver'));
-    const { key } = await client.get<{ key: string }>(`/api/documents/${secret}`);
-    t.false(page.includes(key), 'the documents that wait for the mailbox are shown to its owner alone');
-    t.context.forward(DAY);
-    t.deepEqual(await mailed(t.context, body['documentId'] ?? '', 'pending'), []);
-    t.false(fixture.mails.slice(before).some(({ to }) => to.address === ana.email));
-  },
-);
-
-test.serial(
   'a template that changes is used as it is; without its role, or deleted, the link is closed',
   async (t) => {
     const { client } = t.context;
     const template = await templateOf(client);
-    const link = await linkOf(client, { proveContact: false }, template);
+    const link = await linkOf(client, {}, template);
     const { document } = await client.get<{ document: { flowActions: { title: string }[] } }>(
       `/api/templates/${template}`,
     );
@@ -357,16 +342,16 @@ test.serial(
       );
     const [guest, host] = document.flowActions;
     t.is((await change([{ ...guest }, { ...host }, { title: 'Bank', step: 3 }])).status, 200);
-    await refusedAs(t, visitor(t.context, 'documents', visitBody(link, person('Ana'))), 'PublicLinkEnded');
+    await refusedAs(t, proven(t.context, link, person('Ana')), 'PublicLinkEnded');
     t.like(await client.get(`${LINKS}/${link.id}`), {
       documentCount: 0,
       lastRefusal: { code: 'InvalidFlowAction' },
     });
     t.is((await change([{ ...guest }])).status, 200);
-    const none = await visitor(t.context, 'documents', visitBody(link, person('Ana')));
+    const none = await proven(t.context, link, person('Ana'));
     t.is(none.body['code'], 'PublicLinkEnded', 'the link names a person for a role that is gone');
     t.is((await change([{ ...guest }, { ...host }])).status, 200);
-    t.is((await visitor(t.context, 'documents', visitBody(link, person('Ana')))).status, 200);
+    t.is((await proven(t.context, link, person('Ana'))).status, 200);
     t.is((await change([{ ...guest, title: 'Visitor' }, { ...host }])).status, 200);
     await refusedAs(t, visitor(t.context, 'view', { ticket: ticketIn(link) }), 'PublicLinkEnded');
     t.is((await client.send(`/api/templates/${template}`, undefined, 'DELETE')).status, 200);
@@ -381,9 +366,10 @@ test.serial(
 
 test.serial('what a visitor gives is checked, and fields beyond those of the link are refused', async (t) => {
   const { client } = t.context;
-  const link = await linkOf(client, { proveContact: false });
+  const link = await linkOf(client);
   const ana = person('Ana');
-  const visit = (more: object) => visitor(t.context, 'documents', visitBody(link, ana, more));
+  const code = await codeFor(t.context, link, ana);
+  const visit = (more: object) => visitor(t.context, 'documents', visitBody(link, ana, { code, ...more }));
   await refusedAs(t, visit({ email: 'ana' }), 'BadRequest');
   await refusedAs(t, visit({ name: ' ' }), 'BadRequest');
   await refusedAs(t, visit({ visitId: 'x' }), 'BadRequest');
@@ -413,7 +399,6 @@ test.serial('a link is refused that could make no document, or leads elsewhere',
   await refusedAs(t, make({ participants: [] }), 'InvalidFlowAction');
   await refusedAs(t, make({ templateId: await templateOf(client, {}, 2) }), 'InvalidFlowAction');
   await refusedAs(t, make({ contact: 'Phone' }), 'InvalidFlowAction');
-  await refusedAs(t, make({ contact: 'Phone', proveContact: false }), 'InvalidFlowAction');
   await refusedAs(t, make({ fields: ['rent'] }), 'InvalidFieldValue');
   await refusedAs(t, make({ fields: [] }), 'InvalidFieldValue');
   await refusedAs(t, make({ endDate: '2020-01-01' }), 'BadRequest');
@@ -428,13 +413,9 @@ test.serial('a link is refused that could make no document, or leads elsewhere',
     'PUT',
   );
   const returnUrl = 'https://app.example.com/thanks';
-  const { status, body } = await make({ returnUrl, proveContact: false });
+  const { status, body } = await make({ returnUrl });
   t.is(status, 200, JSON.stringify(body));
-  const { body: visit } = await visitor(
-    t.context,
-    'documents',
-    visitBody({ url: body['url'] ?? '' }, person('Ana')),
-  );
+  const { body: visit } = await proven(t.context, { url: body['url'] ?? '' }, person('Ana'));
   t.true((await (await openedAt(t.context, visit['url'])).text()).includes(returnUrl));
   await client.send(`/api/organizations/${organization}/branding`, {}, 'PUT');
   t.false(

@@ -9,7 +9,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, startProgram } from '../../../actors/portal/service.ts';
+import { mailedCode } from '../../../actors/portal/mails/mailed-code.ts';
+import { type Client, type PortalProgram, startProgram } from '../../../actors/portal/service.ts';
 import { startReceiver, status } from '../../../actors/portal/webhooks/receiver.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { approveNext, approver, detailOf, hashOf, idOf, settingsFor } from './client-recordings.ts';
@@ -24,9 +25,10 @@ const root = mkdtempSync(join(tmpdir(), 'sealwright-keep-'));
 try {
   // Somebody who takes nothing: all that is announced waits.
   const receiver = await startReceiver(t as Parameters<typeof startReceiver>[0], status(503));
-  const { service, acme } = await startProgram(t, { root, settings: settingsFor(receiver.url) });
+  const program = await startProgram(t, { root, settings: settingsFor(receiver.url) });
+  const { service, acme } = program;
   const documents = await makeDocuments(acme);
-  const visit = await visitLink(acme);
+  const visit = await visitLink(program);
   documents.push(visit.documentId);
   const good = await service.upload('good.pdf', contract());
   const bad = await service.upload('bad.pdf', 'this is no PDF');
@@ -81,15 +83,18 @@ async function makeDocuments(acme: Client): Promise<string[]> {
 }
 
 /** A link for anybody with one visit, and that visit. */
-async function visitLink(acme: Client) {
+async function visitLink({ service, acme }: PortalProgram) {
   const { id, name, contentType } = await acme.upload();
   const files = [{ id, displayName: 'Waiver', name, contentType }];
   const document = { files, flowActions: [{ type: 'Approver', title: 'Guest' }] };
   const { id: templateId } = await acme.post<{ id: string }>('/api/templates', { name: 'Waiver', document });
-  const wanted = { name: 'Waiver', templateId, role: 'Guest', proveContact: false };
+  const wanted = { name: 'Waiver', templateId, role: 'Guest' };
   const { url } = await acme.post<{ url: string }>('/api/public-links', wanted);
   const ticket = new URL(url).searchParams.get('ticket');
-  const request = { ticket, visitId: randomUUID(), name: 'Ana', email: 'ana@example.org' };
+  const person = { ticket, name: 'Ana', email: 'visitor@example.org' };
+  await acme.send('/api/public-links/code', person);
+  const code = await mailedCode(service, person.email);
+  const request = { ...person, code, visitId: randomUUID() };
   const { documentId } = await acme.post<{ documentId: string }>('/api/public-links/documents', request);
   return { request, documentId };
 }
