@@ -9,7 +9,7 @@ import { FOLDER } from './folders/folders.ts';
 import { GENERATION } from './generations/generations.ts';
 import { TEMPLATE } from './generations/templates.ts';
 import { IDEMPOTENT_REQUEST } from './idempotent-requests.ts';
-import { LINK_VISITOR, PUBLIC_LINK } from './links/public-links.ts';
+import { LINK_CODES, LINK_VISITOR, PUBLIC_LINK } from './links/public-links.ts';
 import { MAIL } from './mails/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
 import { REPORT } from './reports/reports.ts';
@@ -40,6 +40,7 @@ const all: readonly Actor[] = [
   TEMPLATE,
   PUBLIC_LINK,
   LINK_VISITOR,
+  LINK_CODES,
   MARKS_SESSION,
   GENERATION,
   DOCUMENT_OPERATION,

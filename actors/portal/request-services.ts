@@ -52,6 +52,7 @@ export function createRequestServices(
       folderRights,
       publicLinks,
       templates,
+      creation,
       codes,
       links,
       waits,

@@ -6,7 +6,7 @@
  * |------|---------|------|---------|--------------------------------------------------|
  * | Open | SEND    | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong |
  * | Open | GUESS   | Open |         | the code is the newest and valid                 |
- * | Open | FORGET  | Over |         | a day after the last message, 90 after wrong ones |
+ * | Open | FORGET  | Over |         | a day after the last message, 90 after wrong ones but for links for anybody |
  *
  * Over is not stored: the actor ends.
  *
@@ -24,7 +24,8 @@ export const CODE_LIFETIME_MS = 10 * 60_000;
 export const CODE_TRIES = 5;
 /**
  * Wrong guesses of all codes of a person for one action, a chance of one in 20,000; then no code is sent or accepted. They
- * are counted for as long as a mailed link is valid after the last message.
+ * are counted for as long as a mailed link is valid after the last message, at links for anybody for a day: there
+ * anybody can enter them for any address.
  */
 export const MAX_WRONG_CODES = 50;
 /** Lifetime of a link in a mail, milliseconds: the maximum time to answer. */
@@ -42,6 +43,8 @@ interface FlowActionInput {
   readonly userId: UserId;
   /** Absent: e-mail. */
   readonly channel?: PhoneChannel;
+  /** Absent: of a participant. */
+  readonly isOfLink?: true;
 }
 
 export interface FlowActionContext extends FlowActionInput {
@@ -115,7 +118,8 @@ const removeAction = machine.raise(
   { type: 'FORGET', at: 0 },
   {
     id: 'forget',
-    delay: ({ context }) => (wrongCodes(context) > 0 ? MAIL_LINK_LIFETIME_MS : REMOVE_AFTER_MS),
+    delay: ({ context }) => 
+      wrongCodes(context) > 0 && context.isOfLink !== true ? MAIL_LINK_LIFETIME_MS : REMOVE_AFTER_MS,
   },
 );
 

@@ -1,13 +1,14 @@
 /**
- * One person at one link for anybody: an address or a number. What the person has entered is stored until the document of
- * the visit is made.
+ * One mailbox or number at one link for anybody. What a person has entered is stored until the document of the visit is
+ * made.
  *
  * | from   | event       | to     | effects          |                                                       |
  * |--------|-------------|--------|------------------|-------------------------------------------------------|
  * | Idle   | MAKE        | Making | makeLinkDocument | no other document was made since the caller looked    |
  * | Making | MADE        | Idle   |                  |                                                       |
  * | Making | REFUSED     | Idle   |                  |                                                       |
- * | Idle   | after 366 d | Ended  |                  | the link is over                                      |
+ * | Idle   | after 366 d | Ended  |                  | the link is over; without a document after a day      |
+ * | Making | after 366 d | Ended  |                  | the link is over                                      |
  *
  * Ended is not stored: the actor ends.
  *
@@ -23,8 +24,10 @@ import { MAX_LINK_TIME_MS } from './public-link.ts';
 export const LINK_VISITOR_ENDED = 'Ended';
 
 export interface LinkVisit {
-  /** Drawn by the client of the visitor. */
+  /** Hash of what the client of the visitor has drawn. */
   readonly visitId: string;
+  /** Hash of the exact address or number. */
+  readonly person: string;
   readonly user: NewParticipant;
   readonly fieldValues: NewFieldValues;
 }
@@ -35,12 +38,16 @@ interface LinkVisitorInput {
 }
 
 export interface LinkVisitorContext extends LinkVisitorInput {
-  /** Oldest first; at most as many as one person may have. */
-  readonly documents: readonly { readonly visitId: string; readonly documentId: DocumentId }[];
+  /** Oldest first; at most as many as one mailbox may have. */
+  readonly documents: readonly VisitDocument[];
   /** The visit whose document is being made. */
   readonly visit: LinkVisit | null;
   /** Reason why the last visit made no document; null = it made one. */
   readonly refused: (VisitRefusal & { readonly visitId: string }) | null;
+}
+
+interface VisitDocument extends Pick<LinkVisit, 'visitId' | 'person'> {
+  readonly documentId: DocumentId;
 }
 
 interface VisitRefusal {
@@ -65,8 +72,14 @@ export const makeLinkDocument = declareEffect('makeLinkDocument', {
   partitioning: { atOnce: 8, perPartition: 2, partitionOf: ({ linkId }) => linkId },
 });
 
+/** Retention where no document was made, milliseconds. */
+const UNUSED_MS = 24 * 3_600_000;
+
 export const linkVisitorMachine = setup({
-  delays: { retention: MAX_LINK_TIME_MS },
+  delays: {
+    retention: ({ context: { documents, visit } }) =>
+      documents.length === 0 && visit === null ? UNUSED_MS : MAX_LINK_TIME_MS,
+  },
   types: {
     context: {} as LinkVisitorContext,
     input: {} as LinkVisitorInput,
@@ -94,7 +107,10 @@ export const linkVisitorMachine = setup({
         MADE: {
           target: 'Idle',
           actions: assign(({ context: { documents, visit }, event: { documentId } }) => ({
-            documents: [...documents, { visitId: visit?.visitId ?? '', documentId }],
+            documents: [
+              ...documents,
+              ...(visit === null ? [] : [{ visitId: visit.visitId, person: visit.person, documentId }]),
+            ],
             visit: null,
           })),
         },
@@ -106,6 +122,7 @@ export const linkVisitorMachine = setup({
           })),
         },
       },
+      after: { retention: LINK_VISITOR_ENDED },
     },
     [LINK_VISITOR_ENDED]: {},
   },

@@ -3,9 +3,9 @@
  *
  * | from | event       | to    | effects |                                              |
  * |------|-------------|-------|---------|----------------------------------------------|
- * | Open | TAKE        | Open  |         | before its end, while a document is left     |
- * | Open | RELEASE     | Open  |         | a taken document was not made                |
- * | Open | CODE        | Open  |         | fewer than 120 in the hour                   |
+ * | Open | TAKE        | Open  |         | before its end, while a document is left; again for the same visit |
+ * | Open | KEEP        | Open  |         | the document of the visit was made           |
+ * | Open | RELEASE     | Open  |         | the document of the visit was not made       |
  * | Open | END         | Open  |         | once                                         |
  * | Open | after 731 d | Ended |         |                                              |
  *
@@ -27,9 +27,8 @@ const DAY = 24 * 3_600_000;
 export const MAX_LINK_TIME_MS = 366 * DAY;
 /** Retention of a link from its creation, milliseconds. */
 export const PUBLIC_LINK_RETENTION_MS = 731 * DAY;
-/** Codes of one link in one hour: each is a message to an address that anybody may enter. */
-const MAX_LINK_CODES = 120;
-const HOUR = 3_600_000;
+/** Visits whose documents are being made at once; others wait. */
+const MAX_TAKING = 100;
 
 export interface PublicLinkContext {
   readonly organizationId: OrganizationId;
@@ -58,17 +57,23 @@ export interface PublicLinkContext {
   readonly returnUrl: string | null;
   /** Documents that were made or are being made. */
   readonly taken: number;
-  /** Codes since the beginning of the hour. */
-  readonly codes: { readonly since: Millis; readonly count: number };
+  /** Visits whose documents are being made. */
+  readonly taking: readonly string[];
   readonly endedAt: Millis | null;
-  /** Reason why the last taken document was not made; null = none. */
+  /** Reason why the last visit that gave valid data made no document; null = none. */
   readonly lastRefusal: { readonly code: string; readonly message: string; readonly date: Millis } | null;
 }
 
 export type PublicLinkMessage = RecordMessage &
   (
-    | { readonly type: 'TAKE' | 'CODE' | 'END' }
-    | { readonly type: 'RELEASE'; readonly code: string; readonly message: string }
+    | { readonly type: 'END' }
+    | { readonly type: 'TAKE' | 'KEEP'; readonly visit: string }
+    | {
+        readonly type: 'RELEASE';
+        readonly visit: string;
+        /** Absent: the visitor gave other data than the template takes. */
+        readonly refusal?: { readonly code: string; readonly message: string };
+      }
   );
 
 /** The status of a link in lists and for visitors. */
@@ -92,14 +97,18 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
   context: (input) => input,
   created: 'The link was made.',
   changes: {
-    TAKE: (link, { at }) =>
-      publicLinkStatus(link, at) === 'Open' ? { context: { taken: link.taken + 1 } } : undefined,
-    RELEASE: ({ taken }, { code, message, at }) => ({
-      context: { taken: Math.max(0, taken - 1), lastRefusal: { code, message, date: at } },
-    }),
-    CODE: ({ codes: { since, count } }, { at }) => {
-      if (at - since >= HOUR) return { context: { codes: { since: at, count: 1 } } };
-      return count < MAX_LINK_CODES ? { context: { codes: { since, count: count + 1 } } } : undefined;
+    TAKE: (link, { visit, at }) => {
+      const { taken, taking } = link;
+      if (taking.includes(visit)) return { context: {} };
+      if (publicLinkStatus(link, at) !== 'Open' || taking.length >= MAX_TAKING) return undefined;
+      return { context: { taken: taken + 1, taking: [...taking, visit] } };
+    },
+    KEEP: ({ taking }, { visit }) => ({ context: { taking: taking.filter((one) => one !== visit) } }),
+    RELEASE: ({ taken, taking }, { visit, refusal, at }) => {
+      if (!taking.includes(visit)) return { context: {} };
+      const lastRefusal = refusal && { ...refusal, date: at };
+      const others = taking.filter((one) => one !== visit);
+      return { context: { taken: taken - 1, taking: others, ...(lastRefusal && { lastRefusal }) } };
     },
     END: ({ endedAt }, { at }) =>
       endedAt === null ? { context: { endedAt: at }, note: 'The link was ended.' } : undefined,

@@ -109,7 +109,7 @@ export class DocumentCreation {
     seed?: string,
     source: DocumentSource & Pick<DocumentInput, 'draft'> = {},
   ): Promise<readonly DocumentOfRequest[]> {
-    const inputs = (await this.#plan(tenant, request)).map((input, index) => ({
+    const inputs = (await this.#plan(tenant, request, source)).map((input, index) => ({
       ...input,
       ...source,
       ...(seed !== undefined && { id: seededId(seed, index) }),
@@ -134,14 +134,18 @@ export class DocumentCreation {
   }
 
   /** Checks a request and its files without creating anything. Refusals: those of `create`, but for the folder. */
-  async check(tenant: Tenant, request: CreateDocuments): Promise<void> {
-    await this.#plan(tenant, request);
+  async check(tenant: Tenant, request: CreateDocuments, source: DocumentSource = {}): Promise<void> {
+    await this.#plan(tenant, request, source);
   }
 
   /** The documents of a request, checked. */
-  async #plan(tenant: Tenant, request: CreateDocuments): Promise<readonly DocumentInput[]> {
+  async #plan(
+    tenant: Tenant,
+    request: CreateDocuments,
+    source: DocumentSource,
+  ): Promise<readonly DocumentInput[]> {
     const at = this.needs.runtime.clock.now();
-    const shared = this.#shared(request, at);
+    const shared = this.#shared(request, at, source);
     assertFieldFiles(request.flowActions, request.files);
     const reminders = request.reminders ?? (await this.needs.defaultReminders(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
@@ -223,20 +227,28 @@ export class DocumentCreation {
   }
 
   /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
-  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): void {
-    const { flow } = this.#shared(request, at);
+  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis, source: DocumentSource = {}): void {
+    const { flow } = this.#shared(request, at, source);
     placedActions(flow, withoutTaggedFields(request), [], this.needs.plans);
   }
 
   /** The parts of a document that no file decides; the same for all of one call. */
-  #shared(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
+  #shared(
+    request: Omit<CreateDocuments, 'files'>,
+    at: Millis,
+    { publicLink }: DocumentSource,
+  ): SharedProperties {
     const { plans } = this.needs;
     if (request.timestampEnabled === true && !this.needs.canTimestamp)
       throw new PortalRefusal('TimestampNotAvailable');
     assertSignatureType(request.signatureType, request.flowActions);
     const xmlNamespaces = planNamespaces(request.xmlNamespaces);
     return {
-      flow: planFlow(withoutTaggedFields(request), plans, xmlNamespaces),
+      flow: planFlow(
+        withoutTaggedFields(request),
+        { ...plans, takesPhones: publicLink !== undefined },
+        xmlNamespaces,
+      ),
       observers: planObservers(request.observers ?? [], plans),
       expirationDate: expiryOf(request.expirationDate ?? null, at),
       notifiedEmails: notifiedEmails(request.notifiedEmails ?? []),

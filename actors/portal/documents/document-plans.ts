@@ -38,6 +38,8 @@ export interface PlanDependencies {
   readonly identifiers: IdentifierFormat;
   /** Confirmations that this service can ask for, besides codes by e-mail. */
   readonly confirmations: readonly Confirmation[];
+  /** True: a person may have a telephone alone, as visitors of links for anybody. @default false */
+  readonly takesPhones?: boolean;
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. */
@@ -226,12 +228,13 @@ function ruleOf(
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
-function planParticipant(input: NewParticipant, { ids, identifiers }: PlanDependencies): Participant {
+function planParticipant(input: NewParticipant, { ids, identifiers, takesPhones = false }: PlanDependencies): Participant {
   const identifier = planIdentifier(input.identifier, identifiers);
   const email = input.email?.trim() ? planEmail(input.email) : null;
   const phone = planText(input.phone, 'phone');
-  if (identifier === null && email === null && phoneNumber(phone) === undefined)
-    throw invalid('A participant needs an e-mail address, an identifier or a phone.');
+  const isReached = takesPhones && phoneNumber(phone) !== undefined;
+  if (identifier === null && email === null && !isReached)
+    throw invalid('A participant needs an e-mail address or an identifier.');
   return {
     id: ids.uuid() as UserId,
     name: planText(input.name, 'name'),

@@ -13,13 +13,16 @@ import { type DocumentActor, seededId } from '../document-records/document-index
 import { phoneNumber } from '../documents/document-plans.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
 import { derivedId } from '../shared/effect-ids.ts';
-import { isMailAddress, mailboxKey } from '../shared/mail-address.ts';
+import { addressKey, isMailAddress, mailboxKey } from '../shared/mail-address.ts';
 import type { CodeRecipient } from '../signing/signing-codes.ts';
 import type { Linked } from './public-links.ts';
 
-/** The person of a visit, and the actor of that person. */
+/** The person of a visit, and the actor of the person's mailbox or number. */
 export interface Visitor {
+  /** Of the mailbox or number: limits are for both. */
   readonly id: string;
+  /** Of the exact address or number, which a code proves. */
+  readonly person: string;
   readonly user: LinkVisit['user'];
 }
 
@@ -42,13 +45,28 @@ export function visitorOf(
     if (!isMailAddress(email)) throw badField('Email', 'must be an e-mail address');
     return {
       id: derivedId('link-visitor', id, mailboxKey(email)),
+      person: derivedId('link-person', id, addressKey(email)),
       user: { ...user, email } as Visitor['user'],
     };
   }
   const phone = phoneNumber(given.phone ?? null);
   if (phone === undefined)
     throw badField('Phone', 'must be a number with its country code, as +351 912 345 678');
-  return { id: derivedId('link-visitor', id, phone), user: { ...user, phone } as Visitor['user'] };
+  return {
+    id: derivedId('link-visitor', id, phone),
+    person: derivedId('link-person', id, phone),
+    user: { ...user, phone } as Visitor['user'],
+  };
+}
+
+/** What is stored of the id that a client has drawn: whoever knows it gets the address of the document. */
+export function hashOf(visitId: string): string {
+  return derivedId('link-visit', visitId.toLowerCase());
+}
+
+/** True for a refusal that the visitor can mend; of all others the sender learns. */
+export function isOfVisitor({ code }: PortalRefusal): boolean {
+  return code === 'InvalidFieldValue' || code === 'LimitExceeded';
 }
 
 /** Whose codes prove the address or number: of the link and the person. */
@@ -56,7 +74,8 @@ export function holderOf({ id, link: { contact } }: Linked, visitor: Visitor): C
   return {
     documentId: seededId(seedOf(visitor.id, 0), 0),
     flowActionId: id as FlowActionId,
-    userId: visitor.id as UserId,
+    userId: visitor.person as UserId,
+    isOfLink: true,
     ...(contact === 'Phone' && { channel: 'Sms' as const }),
   };
 }

@@ -26,16 +26,42 @@ import type { CreateDocuments } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
 import { pageState } from '../document-records/signing-turns.ts';
+import type { DocumentCreation } from '../documents/document-creation.ts';
+import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
+import { derivedId } from '../shared/effect-ids.ts';
+import { mailboxKey } from '../shared/mail-address.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { SigningCodes } from '../signing/signing-codes.ts';
-import { assertAsked, holderOf, seedOf, shownField, turnOf, visitorOf } from './link-visitors.ts';
-import { actionsOf, LINK_VISITOR, type Linked, PUBLIC_LINK, type PublicLinks } from './public-links.ts';
+import {
+  assertAsked,
+  hashOf,
+  holderOf,
+  isOfVisitor,
+  shownField,
+  turnOf,
+  type Visitor,
+  visitorOf,
+} from './link-visitors.ts';
+import { actionsOf, LINK_CODES, LINK_VISITOR, type Linked, type PublicLinks } from './public-links.ts';
 
 /** Least time between two codes to one address or number, milliseconds. */
 const CODE_PAUSE_MS = 60_000;
+/** Codes to one mailbox from all links of an organization, and of one link to all. */
+const MAILBOX_CODES = { most: 10, period: 3_600_000 };
+const LINK_CODES_PER_HOUR = { most: 120, period: 3_600_000 };
+const DAY = 24 * 3_600_000;
+const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
+
+interface CodeLimit {
+  readonly of: readonly string[];
+  readonly most: number;
+  /** Milliseconds. */
+  readonly period: number;
+}
+
 /** A request waits so long for the document, milliseconds. */
 const WAIT_MS = 20_000;
 /** Calls for one person at the same time that start anew because another one was first. */
@@ -68,12 +94,28 @@ interface VisitAnswer {
   readonly url: string;
 }
 
+/** Those of the exact address or number, oldest first. */
+function ownDocuments(context: LinkVisitorContext | undefined, visitor: Visitor) {
+  return (context?.documents ?? []).filter(({ person }) => person === visitor.person);
+}
+
+/** Undefined for what names no person. */
+function visitorIn(found: Linked, given: Parameters<typeof visitorOf>[1]): Visitor | undefined {
+  try {
+    return visitorOf(found, given);
+  } catch (error) {
+    if (error instanceof PortalRefusal) return undefined;
+    throw error;
+  }
+}
+
 export class LinkVisits {
   constructor(
     private readonly needs: OwnerNeeds & {
       readonly runtime: ServiceRuntime;
       readonly publicLinks: Pick<PublicLinks, 'ofTicket'>;
       readonly templates: Templates;
+      readonly creation: Pick<DocumentCreation, 'assertPossible'>;
       readonly codes: SigningCodes;
       readonly links: SigningLinks;
       readonly waits: StepWaits;
@@ -102,6 +144,7 @@ export class LinkVisits {
     };
     return {
       page,
+      inputs: link.fields,
       branding: await pageLookOf(this.needs.runtime.actors, owner.organization),
     };
   }
@@ -110,18 +153,14 @@ export class LinkVisits {
   async sendCode({ ticket, resend, ...given }: PublicLinkCode): Promise<void> {
     const found = await this.needs.publicLinks.ofTicket(ticket);
     await this.#openedBy(found);
-    const { id, link } = found;
+    const { link } = found;
     const visitor = visitorOf(found, given);
     const { codes, runtime } = this.needs;
     const holder = holderOf(found, visitor);
     const wish = { resend: resend === true, pause: CODE_PAUSE_MS };
     if (await codes.hasCode(holder, wish)) return;
-    const tooMany = 'The link has sent as many codes as it may in an hour.';
-    await accepted(
-      runtime.actors.send(PUBLIC_LINK, id, { type: 'CODE' }),
-      () => new PortalRefusal('TooManyRequests', tooMany, { retryAfterSeconds: 3_600 }),
-    );
-    const { name, email, phone, language } = visitor.user;
+    await this.#countCode(found, visitor);
+    const { email, phone, language } = visitor.user;
     const at = runtime.clock.now();
     const { organizationId, createdBy } = link;
     const mail = {
@@ -140,10 +179,32 @@ export class LinkVisits {
       },
       flowActionId: holder.flowActionId,
       userId: holder.userId,
-      to: { name: name ?? null, email: email ?? '', ...(language && { language }) },
+      // Not the name: whoever asks for a code may not be the owner of the address.
+      to: { name: null, email: email ?? '', ...(language && { language }) },
       ...(holder.channel && { message: { channel: holder.channel, phone: phone ?? '' } }),
     } as const;
     await codes.sendTo(holder, mail, wish);
+  }
+
+  /** Counts a code that is to be sent. Refusals: `TooManyRequests`. */
+  async #countCode({ id, link }: Linked, { user: { email, phone } }: Visitor): Promise<void> {
+    const { runtime, codes } = this.needs;
+    const organization = link.organizationId;
+    const limits: readonly CodeLimit[] = [
+      ...(email ? [{ of: ['mailbox', organization, mailboxKey(email)], ...MAILBOX_CODES }] : []),
+      ...(phone && codes.messagesPerDay !== undefined
+        ? [{ of: ['telephones', organization], most: Math.ceil(codes.messagesPerDay / 4), period: DAY }]
+        : []),
+      { of: ['link', id], ...LINK_CODES_PER_HOUR },
+    ];
+    for (const { of, most, period } of limits) {
+      const counter = derivedId('link-codes', ...of);
+      await accepted(runtime.actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
+      await accepted(
+        runtime.actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
+        () => new PortalRefusal('TooManyRequests', TOO_MANY_CODES, { retryAfterSeconds: period / 1_000 }),
+      );
+    }
   }
 
   /** Refusals: those of the operation. */
@@ -158,6 +219,21 @@ export class LinkVisits {
     }
   }
 
+  /** The answer to a visit that has made its document, also at a link that takes no more; undefined: there is none. */
+  async repeated(
+    given: Pick<PublicLinkVisit, 'ticket' | 'visitId' | 'name' | 'email' | 'phone'>,
+  ): Promise<VisitAnswer | undefined> {
+    const found = await this.needs.publicLinks.ofTicket(given.ticket);
+    const visitor = visitorIn(found, given);
+    if (visitor === undefined) return undefined;
+    const repeated = ownDocuments(await this.#settled(visitor.id), visitor).find(
+      ({ visitId }) => visitId === hashOf(given.visitId),
+    );
+    if (repeated === undefined) return undefined;
+    this.needs.onVisit?.('repeated');
+    return this.#answer(found.link, repeated.documentId);
+  }
+
   async #visit(
     given: PublicLinkVisit,
     attempts = ATTEMPTS,
@@ -165,21 +241,24 @@ export class LinkVisits {
     const found = await this.needs.publicLinks.ofTicket(given.ticket);
     const { link } = found;
     const visitor = visitorOf(found, given);
+    const visitId = hashOf(given.visitId);
     const before = await this.#settled(visitor.id);
-    const repeated = before?.documents.find(({ visitId }) => visitId === given.visitId);
+    const own = ownDocuments(before, visitor);
+    const repeated = own.find((one) => one.visitId === visitId);
     // The link may have ended since.
     if (repeated !== undefined)
       return { outcome: 'repeated', ...(await this.#answer(link, repeated.documentId)) };
-    await this.#openedBy(found);
+    const owner = await this.#openedBy(found);
     await this.needs.codes.check(holderOf(found, visitor), given.code ?? '');
-    const last = before?.documents.at(-1);
+    const last = own.at(-1);
     if (last !== undefined && (await this.#isOpen(link, last.documentId)))
       return { outcome: 'resumed', ...(await this.#answer(link, last.documentId)) };
     const number = before?.documents.length ?? 0;
     if (number >= link.mostPerPerson) throw new PortalRefusal('PublicLinkPersonFull');
     const fieldValues = given.fieldValues ?? {};
     assertAsked(link, Object.keys(fieldValues));
-    const visit = { visitId: given.visitId, user: visitor.user, fieldValues };
+    await this.#assertTaken(owner, found, { user: visitor.user, fieldValues });
+    const visit = { visitId, person: visitor.person, user: visitor.user, fieldValues };
     const after = await this.#make(found, visitor.id, { number, visit });
     if (after === 'not-first') {
       if (attempts > 1) return this.#visit(given, attempts - 1);
@@ -189,10 +268,31 @@ export class LinkVisits {
       const { code, message, details } = after.refused;
       throw new PortalRefusal(code, message, details && { details });
     }
-    const made = after?.documents.find(({ visitId }) => visitId === visit.visitId);
+    const made = after?.documents.find((one) => one.visitId === visitId);
     // It is made later; the same visit is answered with it.
     if (made === undefined) throw new PortalRefusal('ServiceBusy');
     return { outcome: 'made', ...(await this.#answer(link, made.documentId)) };
+  }
+
+  /**
+   * Checks the values before one of the link's documents is taken. Refusals: those of the visitor; of others the sender
+   * learns when the document is made.
+   */
+  async #assertTaken(
+    owner: Tenant,
+    { id, link }: Linked,
+    { user, fieldValues }: Pick<LinkVisit, 'user' | 'fieldValues'>,
+  ): Promise<void> {
+    const { templates, creation, runtime } = this.needs;
+    const { role } = link;
+    try {
+      const { document } = await templates.get(owner, link.templateId, null);
+      const participants = [...link.participants, { role, user }];
+      const request = withPeople(parsedInput(newDocuments, document), { participants, fieldValues });
+      creation.assertPossible(request, runtime.clock.now(), { publicLink: { id, role } });
+    } catch (error) {
+      if (!(error instanceof PortalRefusal) || isOfVisitor(error)) throw error;
+    }
   }
 
   /** Stores the visit, and waits for its document. */
@@ -228,13 +328,15 @@ export class LinkVisits {
     return after.context;
   }
 
-  /** Makes the document of a visit, or finds the one that an earlier try has made. Refusals: those of creation. */
-  async make(found: Linked, number: number, { user, fieldValues }: LinkVisit): Promise<DocumentId> {
-    const { id, link } = found;
+  /** Makes the document of a visit. Refusals: those of creation. */
+  async make(
+    { id, link }: Linked,
+    seed: string,
+    { user, fieldValues }: Pick<LinkVisit, 'user' | 'fieldValues'>,
+  ): Promise<DocumentId> {
     const owner = await this.#ownerOf(link);
     const { role, returnUrl } = link;
     const publicLink = { id, role, ...(returnUrl !== null && { returnUrl }) };
-    const visitor = visitorOf(found, user);
     const [made] = await this.needs.templates.createDocuments(
       owner,
       link.templateId,
@@ -246,7 +348,7 @@ export class LinkVisits {
         fieldValues,
         publicLink,
       },
-      seedOf(visitor.id, number),
+      seed,
     );
     if (made === undefined) throw new Fatal('internal', 'The template has made no document.');
     return made.documentId;

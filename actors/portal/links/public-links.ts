@@ -15,6 +15,7 @@ import {
   type PublicLinkView,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { RecordQuery } from '../../../contracts/portal/saved-requests/records.ts';
+import { LINK_CODES_ENDED, linkCodesMachine } from '../../../machines/portal/link-codes.ts';
 import {
   LINK_VISITOR_ENDED,
   linkVisitorMachine,
@@ -49,12 +50,18 @@ export const PUBLIC_LINK = defineActor('public-link', {
   machine: publicLinkMachine,
   version: 1,
   rows: ({ id, context }) => {
-    const { organizationId, order, participants: _people, codes: _codes, folderId, ...shown } = context;
+    const { organizationId, order, participants: _people, taking: _taking, folderId, ...shown } = context;
     const value = { ...shown, ...(folderId !== null && { folderId }) } as object as Row['value'];
     return [{ view: 'public-links', key: [organizationId, order, id], value }];
   },
   counters: ({ context: { organizationId } }) => ({ [`public-links/${organizationId}`]: 1 }),
   ends: ({ state }) => state === PUBLIC_LINK_ENDED,
+});
+
+export const LINK_CODES = defineActor('link-codes', {
+  machine: linkCodesMachine,
+  version: 1,
+  ends: ({ state }) => state === LINK_CODES_ENDED,
 });
 
 export const LINK_VISITOR = defineActor('link-visitor', {
@@ -170,7 +177,8 @@ export class PublicLinks {
       participants: [...participants, { role, user: { name: 'Visitor', ...stand } }],
       fieldValues: {},
     };
-    await creation.check(tenant, withoutFixed(withPeople(request, people), fields));
+    const publicLink = { id: '', role };
+    await creation.check(tenant, withoutFixed(withPeople(request, people), fields), { publicLink });
     const at = runtime.clock.now();
     const { redirectOrigins } = await brandingOf(runtime.actors, tenant.organization.id);
     const { application, user } = tenant;
@@ -192,7 +200,7 @@ export class PublicLinks {
       language: given.language ?? null,
       returnUrl: checkedRedirect(given.returnUrl ?? null, redirectOrigins),
       taken: 0,
-      codes: { since: 0, count: 0 },
+      taking: [],
       endedAt: null,
       lastRefusal: null,
     };

@@ -63,6 +63,8 @@ export interface CodeRecipient {
   readonly userId: UserId;
   /** Absent: e-mail. */
   readonly channel?: PhoneChannel;
+  /** Absent: of a participant. */
+  readonly isOfLink?: true;
 }
 
 /** Demand for another code. */
@@ -79,7 +81,7 @@ export class SigningCodes {
     private readonly codeFor: CodeLookup,
     private readonly authenticators: Authenticators,
     /** Codes by telephone that an organization sends in a day, at most; undefined: it sends none. */
-    private readonly messagesPerDay: number | undefined,
+    readonly messagesPerDay: number | undefined,
   ) {}
 
   /**

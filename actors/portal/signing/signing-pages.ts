@@ -22,6 +22,7 @@ import type { SigningLinks, SigningTicket } from '../mails/signing-links.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
 import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
+import { roleKey } from '../saved-requests/flow-roles.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { type Authenticators, appOwner } from './authenticators.ts';
@@ -84,7 +85,8 @@ function drawn({ id, current, organization }: DocumentContext): Parameters<First
 
 /** The page that a link for anybody names for its visitor. */
 function returnOf({ publicLink }: DocumentContext, named: ReturnType<typeof namedTurn>): string | undefined {
-  return named !== undefined && named.action.title === publicLink?.role ? publicLink?.returnUrl : undefined;
+  if (named === undefined || publicLink === undefined) return undefined;
+  return roleKey(named.action.title ?? '') === roleKey(publicLink.role) ? publicLink.returnUrl : undefined;
 }
 
 /** States in which the page begins with the document. */

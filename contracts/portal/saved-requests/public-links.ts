@@ -60,7 +60,7 @@ const settings = {
   ),
   mostPerPerson: shown(
     wholeFrom(1, MAX_PER_PERSON).nullish(),
-    `Documents of one address or number, at most ${MAX_PER_PERSON}; one of them is open at a time. Null: ${MAX_PER_PERSON}.`,
+    `Documents of one mailbox or number, at most ${MAX_PER_PERSON}. Null: ${MAX_PER_PERSON}.`,
     1,
   ),
   endDate: end
@@ -96,7 +96,7 @@ const publicLink = entity('PublicLink', {
   contact: z.enum(CONTACTS).describe(CONTACT),
   fields: shown(z.array(z.string()), 'Names of the fields that the visitor fills in.', ['city']),
   mostDocuments: shown(z.int(), 'Documents that the link makes in all.', 150),
-  mostPerPerson: shown(z.int(), 'Documents of one address or number.', 1),
+  mostPerPerson: shown(z.int(), 'Documents of one mailbox or number.', 1),
   endDate: time.describe('End of the link.'),
   language: z.enum(LANGUAGES).nullable().describe(LANGUAGE),
   returnUrl: shown(z.string().nullable(), 'Page that opens when the visitor has signed. Null: none.', RETURN),
@@ -221,7 +221,7 @@ export const viewPublicLink = operation('POST /api/public-links/view', {
 export const sendPublicLinkCode = operation('POST /api/public-links/code', {
   summary: 'Sends the visitor of a link a code to the given address or number.',
   description:
-    'Needs no key: the ticket is the credential. While a code is valid, another is sent only with `resend`. At most one code a minute and ten an hour to one address, of one link 120 an hour to all, and from one network 60 calls of visitors an hour (`TooManyRequests`).',
+    'Needs no key: the ticket is the credential. While a code is valid, another is sent only with `resend`. At most one code a minute to one address and ten an hour to one mailbox from all links of an organization, of one link 120 an hour to all, a quarter of `Portal:MessageGateway:MessagesPerDay` to telephones, and from one network 60 calls of visitors an hour (`TooManyRequests`).',
   auth: 'anonymous',
   rate: 'visit',
   body: members({
@@ -236,7 +236,7 @@ export const sendPublicLinkCode = operation('POST /api/public-links/code', {
 export const visitPublicLink = operation('POST /api/public-links/documents', {
   summary: 'Makes the document of a visit and returns the address at which the visitor signs.',
   description:
-    'Needs no key: the ticket is the credential. The same `visitId` gives the same document, however often it is sent. The open document of the address is returned in place of a second one. `PublicLinkPersonFull`: the address has as many documents as one may have. From one network 60 calls of visitors an hour.',
+    'Needs no key: the ticket is the credential. The same `visitId` gives the same document, however often it is sent. The open document of the address is returned in place of a second one. `PublicLinkPersonFull`: the mailbox has as many documents as one may have. From one network 60 calls of visitors an hour.',
   auth: 'anonymous',
   rate: 'visit',
   body: members({

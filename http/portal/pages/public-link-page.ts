@@ -42,6 +42,7 @@ const body = z.object({
   ...Object.fromEntries([...INPUTS, ...VALUES].map((name) => [name, z.string().max(4096).optional()])),
 });
 type LinkForm = z.infer<typeof body>;
+type LinkInputs = { readonly [name in (typeof INPUTS)[number]]?: string };
 
 const ENDS: { readonly [code in PortalRefusalCode]?: LinkEnd } = {
   PublicLinkNotFound: 'unknown',
@@ -93,19 +94,35 @@ export function publicLinkPageRoutes(visits: LinkVisits, ids: Pick<Ids, 'uuid'>)
       body,
       responses: { 200: 'page', 302: 'empty', 404: 'page', 422: 'page', 429: 'page', ...ERROR_PAGE_CODES },
       handle: (request) =>
-        withEnds(request, async () => carriedOut(visits, await shownLink(visits, request), request.body)),
+        withEnds(request, async () => {
+          // The link may take no more visits since.
+          const { visit: visitId, name, email, phone } = request.body as LinkForm & LinkInputs;
+          const given = { ticket: ticketOf(request.query), visitId, name, email, phone };
+          const repeated = await visits.repeated(given);
+          if (repeated !== undefined) return redirect(302, pathOf(repeated));
+          return carriedOut(visits, await shownLink(visits, request), request.body);
+        }),
     }),
   ];
 }
 
-type Shown = Pick<ShownLink, 'words' | 'theme' | 'page' | 'branding' | 'ticket'>;
+type Shown = Pick<ShownLink, 'words' | 'theme' | 'page' | 'branding' | 'ticket' | 'inputs'>;
 interface LinkRequest {
   readonly query: z.infer<typeof query>;
   readonly header: (name: string) => string;
 }
 
+function ticketOf({ ticket = '' }: LinkRequest['query']): string {
+  return /^[\w-]+/.exec(ticket)?.[0].slice(0, MAX_TICKET) ?? '';
+}
+
+/** Without its host: that of this request may be another name of the portal. */
+function pathOf({ url }: { readonly url: string }): string {
+  return url.slice(url.indexOf('/document/key/'));
+}
+
 async function shownLink(visits: LinkVisits, { query, header }: LinkRequest): Promise<Shown> {
-  const ticket = /^[\w-]+/.exec(query.ticket ?? '')?.[0].slice(0, MAX_TICKET) ?? '';
+  const ticket = ticketOf(query);
   const link = await visits.page(ticket);
   // The language that the person chooses comes first.
   const chosen = languageOf(query.culture ?? '') === undefined ? link.page.language : query.culture;
@@ -115,9 +132,9 @@ async function shownLink(visits: LinkVisits, { query, header }: LinkRequest): Pr
 
 /** One step of the form: data, code, document. */
 async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Promise<PageReply | EmptyReply> {
-  const { ticket, page: asked, words } = link;
+  const { ticket, words } = link;
   const given = form as Readonly<Record<string, string | undefined>>;
-  const names = [...INPUTS, ...VALUES.slice(0, asked.fields.length)];
+  const names = [...INPUTS, ...VALUES.slice(0, link.inputs.length)];
   const values = Object.fromEntries(names.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
   const visitId = form.visit;
   const step = { ...link, visitId, values };
@@ -132,11 +149,9 @@ async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Prom
       await visits.sendCode(parsedInput(sendPublicLinkCode.body, { ...visitor, resend: isAgain }));
       return shownReply(200, { ...step, asksCode: true });
     }
-    const fieldValues = fieldsOf(asked.fields, values);
+    const fieldValues = fieldsOf(link, values);
     const visit = parsedInput(visitPublicLink.body, { ...visitor, visitId, code, fieldValues });
-    const { url } = await visits.visit(visit);
-    // The host of this request may be another name of the portal.
-    return redirect(302, url.slice(url.indexOf('/document/key/')));
+    return redirect(302, pathOf(await visits.visit(visit)));
   } catch (error) {
     const fault = faultOf(error);
     if (fault === undefined) throw error;
@@ -146,11 +161,11 @@ async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Prom
 }
 
 function fieldsOf(
-  fields: Shown['page']['fields'],
+  { page: { fields }, inputs }: Shown,
   values: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string | boolean>> {
-  const entries = fields.flatMap(({ name, type }, at): [string, string | boolean][] => {
-    const value = values[`value-${at}`] ?? '';
+  const entries = fields.flatMap(({ name, type }): [string, string | boolean][] => {
+    const value = values[`value-${inputs.indexOf(name)}`] ?? '';
     if (type === 'Checkbox') return [[name, value === 'true']];
     return value.trim() === '' ? [] : [[name, value]];
   });

@@ -13,6 +13,7 @@ import { editorSessionMachine } from '../../../machines/portal/editor-session.ts
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { generationMachine } from '../../../machines/portal/generation.ts';
 import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
+import { linkCodesMachine } from '../../../machines/portal/link-codes.ts';
 import { linkVisitorMachine } from '../../../machines/portal/link-visitor.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import { publicLinkMachine } from '../../../machines/portal/public-link.ts';
@@ -51,7 +52,7 @@ const publicLink = {
   taken: 0,
   mostDocuments: 2,
   endDate: 1e13,
-  codes: { since: 0, count: 0 },
+  taking: [],
   endedAt: null,
 };
 
@@ -136,14 +137,20 @@ const CASES: readonly Case[] = [
     file: 'machines/portal/public-link.ts',
     machine: publicLinkMachine,
     input: publicLink,
-    events: { TAKE: {}, RELEASE: { code: 'x', message: 'y' }, CODE: {}, END: {} },
+    events: { TAKE: { visit: 'v' }, KEEP: { visit: 'v' }, RELEASE: { visit: 'v' }, END: {} },
+  },
+  {
+    file: 'machines/portal/link-codes.ts',
+    machine: linkCodesMachine,
+    input: { since: 0, count: 0 },
+    events: { CODE: { most: 1, period: 1_000 } },
   },
   {
     file: 'machines/portal/link-visitor.ts',
     machine: linkVisitorMachine,
     input: { linkId: 'l-1', organizationId: 'o-1' },
     events: {
-      MAKE: { number: 0, visit: { visitId: 'v-1', user: { name: 'Ana' }, fieldValues: {} } },
+      MAKE: { number: 0, visit: { visitId: 'v-1', person: 'p-1', user: { name: 'Ana' }, fieldValues: {} } },
       MADE: { documentId: 'd-1' },
       REFUSED: { code: 'InvalidFieldValue', message: 'y' },
     },
@@ -307,14 +314,21 @@ test('expired keys give their places to new ones, and valid keys stay', (t) => {
   }
 });
 
-test('a link for anybody sends 120 codes in an hour, and makes no more documents than it may', (t) => {
-  const isAccepted = (at: number, type: string, more: object = {}) =>
-    attempt(publicLinkMachine, 'Open', { ...publicLink, ...more }, { type, at }).accepted;
-  const codes = { since: 1_000, count: 120 };
-  t.false(isAccepted(2_000, 'CODE', { codes }));
-  t.true(isAccepted(3_601_000, 'CODE', { codes }));
-  t.false(isAccepted(1, 'TAKE', { taken: 2 }));
-  t.true(isAccepted(1, 'TAKE', { taken: 1 }));
-  t.false(isAccepted(1, 'TAKE', { endedAt: 1 }));
-  t.false(isAccepted(2e13, 'TAKE'));
+test('a link for anybody makes no more documents than it may, however often a message comes', (t) => {
+  const tryIt = (at: number, type: string, more: object = {}, message: object = {}) =>
+    attempt(publicLinkMachine, 'Open', { ...publicLink, ...more }, { type, at, visit: 'v', ...message });
+  t.false(tryIt(1, 'TAKE', { taken: 2 }).accepted);
+  t.true(tryIt(1, 'TAKE', { taken: 1 }).accepted);
+  t.false(tryIt(1, 'TAKE', { endedAt: 1 }).accepted);
+  t.false(tryIt(2e13, 'TAKE').accepted);
+  t.false(tryIt(1, 'TAKE', { taking: Array.from({ length: 100 }, (_, at) => `v-${at}`) }).accepted);
+  t.true(tryIt(2e13, 'TAKE', { taken: 2, taking: ['v'] }).accepted, 'it was taken before');
+});
+
+test('links for anybody send no more codes in a period than they may', (t) => {
+  const isAccepted = (at: number) =>
+    attempt(linkCodesMachine, 'Counting', { since: 1_000, count: 2 }, { type: 'CODE', at, most: 2, period: 500 })
+      .accepted;
+  t.false(isAccepted(1_499));
+  t.true(isAccepted(1_500));
 });

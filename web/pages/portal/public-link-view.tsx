@@ -18,6 +18,8 @@ export interface ShownLink {
   readonly page: PublicLinkPage;
   readonly branding: PageBranding | undefined;
   readonly ticket: string;
+  /** Names of the fields of the link: the position names the input, also when the template changes. */
+  readonly inputs: readonly string[];
   /** The same for each time the form is sent. */
   readonly visitId: string;
   /** Inputs by name. */
@@ -53,7 +55,7 @@ export function publicLinkPage(shown: ShownLink): string {
   });
 }
 
-function DataStep({ words, page, values, fault }: ShownLink) {
+function DataStep({ words, page, inputs, values, fault }: ShownLink) {
   const { publicLink: texts, signing, newLink } = words;
   const error = (of: LinkFault) => (fault?.of === of ? texts.faults[of] : undefined);
   const { contact, fields } = page;
@@ -97,11 +99,11 @@ function DataStep({ words, page, values, fault }: ShownLink) {
           error={error('phone')}
         />
       )}
-      {fields.map(({ required, ...field }, index) => (
+      {fields.map(({ required, ...field }) => (
         <ValueField
           required={signing.required}
           field={{ ...field, readOnly: required }}
-          id={`value-${index}`}
+          id={`value-${inputs.indexOf(field.name)}`}
           values={values}
         />
       ))}

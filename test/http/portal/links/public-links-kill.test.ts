@@ -50,6 +50,13 @@ for (const point of casesOf(
       ids.push(((await answer.json()) as { documentId: string }).documentId);
     }
     t.is(new Set(ids).size, 1);
+    const form = new URLSearchParams({ visit: visit.visitId, name: visit.name, email: visit.email, code });
+    const page = await fetch(`${acme.url}/link?ticket=${ticket}`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: form,
+    });
+    t.regex(page.headers.get('location') ?? '', /^\/document\/key\//, 'the page shows it, too');
     t.is((await documents()).totalCount, 1);
     t.like(await acme.get(`${LINKS}/${link.id}`), { documentCount: 1, status: 'Full' });
   });
