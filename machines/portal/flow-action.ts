@@ -118,7 +118,7 @@ const removeAction = machine.raise(
   { type: 'FORGET', at: 0 },
   {
     id: 'forget',
-    delay: ({ context }) => 
+    delay: ({ context }) =>
       wrongCodes(context) > 0 && context.isOfLink !== true ? MAIL_LINK_LIFETIME_MS : REMOVE_AFTER_MS,
   },
 );

@@ -228,7 +228,10 @@ function ruleOf(
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
-function planParticipant(input: NewParticipant, { ids, identifiers, takesPhones = false }: PlanDependencies): Participant {
+function planParticipant(
+  input: NewParticipant,
+  { ids, identifiers, takesPhones = false }: PlanDependencies,
+): Participant {
   const identifier = planIdentifier(input.identifier, identifiers);
   const email = input.email?.trim() ? planEmail(input.email) : null;
   const phone = planText(input.phone, 'phone');

@@ -59,7 +59,7 @@ export function visitorOf(
   };
 }
 
-/** What is stored of the id that a client has drawn: whoever knows it gets the address of the document. */
+/** Hash of the id that a client has drawn: whoever knows the id gets the address of the document. */
 export function hashOf(visitId: string): string {
   return derivedId('link-visit', visitId.toLowerCase());
 }

@@ -22,46 +22,28 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import { type OwnerNeeds, ownerOf } from '../accounts/link-owners.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { CreateDocuments } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
 import { pageState } from '../document-records/signing-turns.ts';
-import type { DocumentCreation } from '../documents/document-creation.ts';
-import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
-import { derivedId } from '../shared/effect-ids.ts';
-import { mailboxKey } from '../shared/mail-address.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { SigningCodes } from '../signing/signing-codes.ts';
+import { assertTaken, countCode } from './link-limits.ts';
 import {
   assertAsked,
   hashOf,
   holderOf,
-  isOfVisitor,
   shownField,
   turnOf,
   type Visitor,
   visitorOf,
 } from './link-visitors.ts';
-import { actionsOf, LINK_CODES, LINK_VISITOR, type Linked, type PublicLinks } from './public-links.ts';
+import { actionsOf, LINK_VISITOR, type Linked, type PublicLinks } from './public-links.ts';
 
 /** Least time between two codes to one address or number, milliseconds. */
 const CODE_PAUSE_MS = 60_000;
-/** Codes to one mailbox from all links of an organization, and of one link to all. */
-const MAILBOX_CODES = { most: 10, period: 3_600_000 };
-const LINK_CODES_PER_HOUR = { most: 120, period: 3_600_000 };
-const DAY = 24 * 3_600_000;
-const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
-
-interface CodeLimit {
-  readonly of: readonly string[];
-  readonly most: number;
-  /** Milliseconds. */
-  readonly period: number;
-}
-
 /** A request waits so long for the document, milliseconds. */
 const WAIT_MS = 20_000;
 /** Calls for one person at the same time that start anew because another one was first. */
@@ -115,7 +97,7 @@ export class LinkVisits {
       readonly runtime: ServiceRuntime;
       readonly publicLinks: Pick<PublicLinks, 'ofTicket'>;
       readonly templates: Templates;
-      readonly creation: Pick<DocumentCreation, 'assertPossible'>;
+      readonly creation: Parameters<typeof assertTaken>[0]['creation'];
       readonly codes: SigningCodes;
       readonly links: SigningLinks;
       readonly waits: StepWaits;
@@ -159,7 +141,7 @@ export class LinkVisits {
     const holder = holderOf(found, visitor);
     const wish = { resend: resend === true, pause: CODE_PAUSE_MS };
     if (await codes.hasCode(holder, wish)) return;
-    await this.#countCode(found, visitor);
+    await countCode(runtime.actors, found, { visitor, messagesPerDay: codes.messagesPerDay });
     const { email, phone, language } = visitor.user;
     const at = runtime.clock.now();
     const { organizationId, createdBy } = link;
@@ -184,27 +166,6 @@ export class LinkVisits {
       ...(holder.channel && { message: { channel: holder.channel, phone: phone ?? '' } }),
     } as const;
     await codes.sendTo(holder, mail, wish);
-  }
-
-  /** Counts a code that is to be sent. Refusals: `TooManyRequests`. */
-  async #countCode({ id, link }: Linked, { user: { email, phone } }: Visitor): Promise<void> {
-    const { runtime, codes } = this.needs;
-    const organization = link.organizationId;
-    const limits: readonly CodeLimit[] = [
-      ...(email ? [{ of: ['mailbox', organization, mailboxKey(email)], ...MAILBOX_CODES }] : []),
-      ...(phone && codes.messagesPerDay !== undefined
-        ? [{ of: ['telephones', organization], most: Math.ceil(codes.messagesPerDay / 4), period: DAY }]
-        : []),
-      { of: ['link', id], ...LINK_CODES_PER_HOUR },
-    ];
-    for (const { of, most, period } of limits) {
-      const counter = derivedId('link-codes', ...of);
-      await accepted(runtime.actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
-      await accepted(
-        runtime.actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
-        () => new PortalRefusal('TooManyRequests', TOO_MANY_CODES, { retryAfterSeconds: period / 1_000 }),
-      );
-    }
   }
 
   /** Refusals: those of the operation. */
@@ -257,7 +218,7 @@ export class LinkVisits {
     if (number >= link.mostPerPerson) throw new PortalRefusal('PublicLinkPersonFull');
     const fieldValues = given.fieldValues ?? {};
     assertAsked(link, Object.keys(fieldValues));
-    await this.#assertTaken(owner, found, { user: visitor.user, fieldValues });
+    await assertTaken(this.needs, owner, found, { user: visitor.user, fieldValues });
     const visit = { visitId, person: visitor.person, user: visitor.user, fieldValues };
     const after = await this.#make(found, visitor.id, { number, visit });
     if (after === 'not-first') {
@@ -272,27 +233,6 @@ export class LinkVisits {
     // It is made later; the same visit is answered with it.
     if (made === undefined) throw new PortalRefusal('ServiceBusy');
     return { outcome: 'made', ...(await this.#answer(link, made.documentId)) };
-  }
-
-  /**
-   * Checks the values before one of the link's documents is taken. Refusals: those of the visitor; of others the sender
-   * learns when the document is made.
-   */
-  async #assertTaken(
-    owner: Tenant,
-    { id, link }: Linked,
-    { user, fieldValues }: Pick<LinkVisit, 'user' | 'fieldValues'>,
-  ): Promise<void> {
-    const { templates, creation, runtime } = this.needs;
-    const { role } = link;
-    try {
-      const { document } = await templates.get(owner, link.templateId, null);
-      const participants = [...link.participants, { role, user }];
-      const request = withPeople(parsedInput(newDocuments, document), { participants, fieldValues });
-      creation.assertPossible(request, runtime.clock.now(), { publicLink: { id, role } });
-    } catch (error) {
-      if (!(error instanceof PortalRefusal) || isOfVisitor(error)) throw error;
-    }
   }
 
   /** Stores the visit, and waits for its document. */
@@ -387,7 +327,10 @@ export class LinkVisits {
   }
 
   /** The request of the template as it is now. Refusals: `PublicLinkEnded` where it makes no document for the role any more. */
-  async #requestOf(owner: Tenant, { templateId, role }: PublicLinkContext): Promise<CreateDocuments> {
+  async #requestOf(
+    owner: Tenant,
+    { templateId, role }: PublicLinkContext,
+  ): Promise<Parameters<typeof actionsOf>[0]> {
     try {
       const { document } = await this.needs.templates.get(owner, templateId, null);
       const request = parsedInput(newDocuments, document);

@@ -12,6 +12,7 @@ import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf } from '../branding/branding.ts';
 import { participantOf, type ReadDocument } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
+import { roleKey } from '../saved-requests/flow-roles.ts';
 
 export function pageDocument({
   state,
@@ -56,6 +57,15 @@ export async function lookOf(
   const stored = await brandingOf(actors, organization.id);
   const redirectUrl = redirectOf(returnUrl === undefined ? stored : { ...stored, redirectUrl: returnUrl });
   return { branding: pageBrandingOf(stored, organization), redirectUrl };
+}
+
+/** The page that a link for anybody names for its visitor. */
+export function returnOf(
+  { publicLink }: DocumentContext,
+  named: { readonly action: Pick<FlowAction, 'title'> } | undefined,
+): string | undefined {
+  if (named === undefined || publicLink === undefined) return undefined;
+  return roleKey(named.action.title ?? '') === roleKey(publicLink.role) ? publicLink.returnUrl : undefined;
 }
 
 /** @param you absent for an observer */

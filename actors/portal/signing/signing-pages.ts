@@ -22,13 +22,12 @@ import type { SigningLinks, SigningTicket } from '../mails/signing-links.ts';
 import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
 import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
-import { roleKey } from '../saved-requests/flow-roles.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
 import { type Authenticators, appOwner } from './authenticators.ts';
 import type { FirstPages } from './first-pages.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
-import { lookOf, pageAction, pageDocument, pageParticipants } from './page-views.ts';
+import { lookOf, pageAction, pageDocument, pageParticipants, returnOf } from './page-views.ts';
 import { signingCall } from './signing-access.ts';
 import { codesToAsk } from './signing-codes.ts';
 import { visitOf } from './visits.ts';
@@ -81,12 +80,6 @@ async function mailLink(
 /** The file whose first page is shown, and for whom. */
 function drawn({ id, current, organization }: DocumentContext): Parameters<FirstPages['of']> {
   return [current, { documentId: id, organization: organization.id }];
-}
-
-/** The page that a link for anybody names for its visitor. */
-function returnOf({ publicLink }: DocumentContext, named: ReturnType<typeof namedTurn>): string | undefined {
-  if (named === undefined || publicLink === undefined) return undefined;
-  return roleKey(named.action.title ?? '') === roleKey(publicLink.role) ? publicLink.returnUrl : undefined;
 }
 
 /** States in which the page begins with the document. */

@@ -327,8 +327,12 @@ test('a link for anybody makes no more documents than it may, however often a me
 
 test('links for anybody send no more codes in a period than they may', (t) => {
   const isAccepted = (at: number) =>
-    attempt(linkCodesMachine, 'Counting', { since: 1_000, count: 2 }, { type: 'CODE', at, most: 2, period: 500 })
-      .accepted;
+    attempt(
+      linkCodesMachine,
+      'Counting',
+      { since: 1_000, count: 2 },
+      { type: 'CODE', at, most: 2, period: 500 },
+    ).accepted;
   t.false(isAccepted(1_499));
   t.true(isAccepted(1_500));
 });

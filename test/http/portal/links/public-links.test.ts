@@ -208,31 +208,34 @@ test.serial(
   },
 );
 
-test.serial('an address finds its open document with a code; another one of the mailbox proves itself alone', async (t) => {
-  const { client } = t.context;
-  const link = await linkOf(client, { mostPerPerson: 1 });
-  const ana = person('Ana');
-  const first = await proven(t.context, link, ana);
-  t.context.forward(MINUTE);
-  const loud = { name: 'Ana', email: ana.email.toUpperCase() };
-  const code = { ticket: ticketIn(link), ...loud, resend: true };
-  t.is((await visitor(t.context, 'code', code)).status, 200);
-  const again = visitBody(link, loud, { code: await codeTo(t.context, loud.email) });
-  t.is((await visitor(t.context, 'documents', again)).body['documentId'], first.body['documentId']);
-  // Whoever reads the mails of an ending does not learn what the mailbox signs; documents are counted for both.
-  const ending = { name: 'Ana', email: ana.email.replace('@', '+second@') };
-  await refusedAs(t, proven(t.context, link, ending), 'PublicLinkPersonFull');
-  const entered = { code: await codeTo(t.context, ending.email) };
-  await refusedAs(
-    t,
-    visitor(t.context, 'documents', visitBody(link, ana, entered)),
-    'InvalidAuthenticationCode',
-  );
-  t.like(await client.get(`${LINKS}/${link.id}`), { documentCount: 1 });
-  const { mails } = t.context.fixture;
-  const codes = mails.filter(({ to, text }) => to.address === ana.email && /\n {4}\d{6}\n/.test(text));
-  t.true(codes.length > 0 && codes.every(({ text }) => !text.includes('Ana')), 'a code mail says no name');
-});
+test.serial(
+  'an address finds its open document with a code; another one of the mailbox proves itself alone',
+  async (t) => {
+    const { client } = t.context;
+    const link = await linkOf(client, { mostPerPerson: 1 });
+    const ana = person('Ana');
+    const first = await proven(t.context, link, ana);
+    t.context.forward(MINUTE);
+    const loud = { name: 'Ana', email: ana.email.toUpperCase() };
+    const code = { ticket: ticketIn(link), ...loud, resend: true };
+    t.is((await visitor(t.context, 'code', code)).status, 200);
+    const again = visitBody(link, loud, { code: await codeTo(t.context, loud.email) });
+    t.is((await visitor(t.context, 'documents', again)).body['documentId'], first.body['documentId']);
+    // Whoever reads the mails of an ending does not learn what the mailbox signs; documents are counted for both.
+    const ending = { name: 'Ana', email: ana.email.replace('@', '+second@') };
+    await refusedAs(t, proven(t.context, link, ending), 'PublicLinkPersonFull');
+    const entered = { code: await codeTo(t.context, ending.email) };
+    await refusedAs(
+      t,
+      visitor(t.context, 'documents', visitBody(link, ana, entered)),
+      'InvalidAuthenticationCode',
+    );
+    t.like(await client.get(`${LINKS}/${link.id}`), { documentCount: 1 });
+    const { mails } = t.context.fixture;
+    const codes = mails.filter(({ to, text }) => to.address === ana.email && /\n {4}\d{6}\n/.test(text));
+    t.true(codes.length > 0 && codes.every(({ text }) => !text.includes('Ana')), 'a code mail says no name');
+  },
+);
 
 test.serial('a mailbox gets ten codes an hour from all links of an organization', async (t) => {
   const ana = person('Ana');

@@ -1,0 +1,84 @@
+/** Checks before a visit to a link for anybody sends a code or takes a document. Source: docs/decisions/0470-links-for-anybody.md. */
+import { accepted } from '@sealwright/runtime';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
+import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { DocumentCreation } from '../documents/document-creation.ts';
+import { withPeople } from '../generations/template-request.ts';
+import type { Templates } from '../generations/templates.ts';
+import { derivedId } from '../shared/effect-ids.ts';
+import { mailboxKey } from '../shared/mail-address.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { busyUnlessMade } from '../shared/records.ts';
+import { isOfVisitor, type Visitor } from './link-visitors.ts';
+import { LINK_CODES, type Linked } from './public-links.ts';
+
+/** Codes to one mailbox from all links of an organization, and of one link to all. */
+const MAILBOX_CODES = { most: 10, period: 3_600_000 };
+const LINK_CODES_PER_HOUR = { most: 120, period: 3_600_000 };
+const DAY = 24 * 3_600_000;
+const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
+
+interface CodeLimit {
+  readonly of: readonly string[];
+  readonly most: number;
+  /** Milliseconds. */
+  readonly period: number;
+}
+
+/** Counts a code that is to be sent. Refusals: `TooManyRequests`. */
+export async function countCode(
+  actors: ServiceRuntime['actors'],
+  { id, link: { organizationId } }: Linked,
+  {
+    visitor: {
+      user: { email, phone },
+    },
+    messagesPerDay,
+  }: { readonly visitor: Visitor; readonly messagesPerDay: number | undefined },
+): Promise<void> {
+  const limits: CodeLimit[] = [];
+  if (email) limits.push({ of: ['mailbox', organizationId, mailboxKey(email)], ...MAILBOX_CODES });
+  if (phone && messagesPerDay !== undefined)
+    limits.push({ of: ['telephones', organizationId], most: Math.ceil(messagesPerDay / 4), period: DAY });
+  limits.push({ of: ['link', id], ...LINK_CODES_PER_HOUR });
+  for (const { of, most, period } of limits) {
+    const counter = derivedId('link-codes', ...of);
+    await accepted(actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
+    await accepted(
+      actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
+      () => new PortalRefusal('TooManyRequests', TOO_MANY_CODES, { retryAfterSeconds: period / 1_000 }),
+    );
+  }
+}
+
+/**
+ * Checks the values before one of the link's documents is taken. Refusals: those of the visitor; of others the sender
+ * learns when the document is made.
+ */
+export async function assertTaken(
+  {
+    templates,
+    creation,
+    runtime,
+  }: {
+    readonly templates: Templates;
+    readonly creation: Pick<DocumentCreation, 'assertPossible'>;
+    readonly runtime: Pick<ServiceRuntime, 'clock'>;
+  },
+  owner: Tenant,
+  { id, link }: Linked,
+  { user, fieldValues }: Pick<LinkVisit, 'user' | 'fieldValues'>,
+): Promise<void> {
+  const { role } = link;
+  try {
+    const { document } = await templates.get(owner, link.templateId, null);
+    const participants = [...link.participants, { role, user }];
+    const request = withPeople(parsedInput(newDocuments, document), { participants, fieldValues });
+    creation.assertPossible(request, runtime.clock.now(), { publicLink: { id, role } });
+  } catch (error) {
+    if (!(error instanceof PortalRefusal) || isOfVisitor(error)) throw error;
+  }
+}
