@@ -47,10 +47,16 @@ function requestFor(
       'key.unsupported',
       `The service ${base} signs no hashes (${listed.join(', ').slice(0, 300)}). Use another one.`,
     );
+  const issuer = String(oauth2 ?? base).replace(/\/$/, '');
+  if (base.startsWith('https:') && !issuer.startsWith('https:'))
+    throw new CryptoError(
+      'key.unsupported',
+      `The service ${base} names ${issuer.slice(0, 200)} for its tokens; the secret would go there unencrypted. Ask the provider for an address with https.`,
+    );
   if (types.includes('oauth2client'))
     return {
       method: 'POST',
-      url: `${String(oauth2 ?? base).replace(/\/$/, '')}/oauth2/token`,
+      url: `${issuer}/oauth2/token`,
       headers: {},
       form: { grant_type: 'client_credentials', scope: 'service', client_id: id, client_secret: secret },
     };
