@@ -2,7 +2,7 @@
 import { brotliDecompressSync } from 'node:zlib';
 import test from 'ava';
 import { startProgram } from '../../../actors/portal/service.ts';
-import { clausePdf } from '../../../crypto/pdf/build.ts';
+import { classicPdf, clausePdf, documentObjects, PAGE_NUMBER, stream } from '../../../crypto/pdf/build.ts';
 import { reached } from '../../../project/waiting.ts';
 import { assertRefused } from '../../refused.ts';
 import { ticketOf } from './certificate-client.ts';
@@ -66,8 +66,11 @@ test('the page of a link begins with the picture of the first page, which its ti
 
 test('a page without a picture begins with its size, also when it is rotated or long', async (t) => {
   const { acme } = await startProgram(t);
-  const turned = clausePdf(1).toString('latin1').replace('/Type /Page /', '/Type /Page /Rotate 90 /');
-  const content = Buffer.concat([Buffer.from(turned, 'latin1'), Buffer.alloc(5 << 20, '%')]);
+  const objects = documentObjects();
+  const page = objects.get(PAGE_NUMBER) ?? '';
+  objects.set(PAGE_NUMBER, page.replace('[0 0 200 200]', '[0 0 595 842] /Rotate 90'));
+  objects.set(50, stream('', '%'.repeat(5 << 20)));
+  const content = classicPdf(objects);
   const id = await acme.create([ANA], {}, { name: 'scan', content, type: 'application/pdf' });
   const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
   let html = '';
