@@ -1,7 +1,7 @@
 /**
  * Number of codes that links for anybody have sent: of one link, to one mailbox, or to the telephones of an organization.
  *
- * | from     | event     | to       | effects |                                 |
+ * | from     | message   | to       | effects |                                 |
  * |----------|-----------|----------|---------|---------------------------------|
  * | Counting | CODE      | Counting |         | fewer than `most` in the period |
  * | Counting | after 2 d | Over     |         |                                 |

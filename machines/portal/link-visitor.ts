@@ -2,7 +2,7 @@
  * One mailbox or number at one link for anybody. What a person has entered is stored until the document of the visit is
  * made.
  *
- * | from   | event       | to     | effects          |                                                       |
+ * | from   | message     | to     | effects          |                                                       |
  * |--------|-------------|--------|------------------|-------------------------------------------------------|
  * | Idle   | MAKE        | Making | makeLinkDocument | no other document was made since the caller looked    |
  * | Making | MADE        | Idle   |                  |                                                       |

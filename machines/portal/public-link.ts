@@ -1,7 +1,7 @@
 /**
  * A link of a template for anybody.
  *
- * | from | event       | to    | effects |                                              |
+ * | from | message     | to    | effects |                                              |
  * |------|-------------|-------|---------|----------------------------------------------|
  * | Open | TAKE        | Open  |         | before its end, while a document is left; again for the same visit |
  * | Open | KEEP        | Open  |         | the document of the visit was made           |
