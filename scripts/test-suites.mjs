@@ -60,8 +60,10 @@ const RELEASE = [
   'http/portal/requests/{branding,drafts,reminders,templates}-kill',
   'service/shards-{two,four}*',
   'service/soak/soak*',
-  'postgres/{chaos,suspended-nodes}',
+  'postgres/{chaos,client-addresses,hosts,plans,restore,shared-limits,suspended-nodes,wrong-clocks}',
   'actors/shared/objects/{object-nodes,return-to-moment}',
+  'actors/batch/folders/input-buckets',
+  'browser/account/sender-devices',
   'http/portal/xades-options-long',
   'browser/engines/*',
 ];
@@ -71,11 +73,11 @@ const NEXT_NODE = [
   'logging/*',
   'actors/compiler-flags',
   'machines/{portal,batch}/*',
-  'runtime/{host,step,store/lmdb,effects/outbox,shards/shards,timers/timers}',
+  'runtime/{host,step,store/lmdb,effects/outbox,timers/timers}',
   'http/core/headers',
   'http/batch/{jobs,session,uploads}',
   'crypto/{keys/load,sign}',
-  'service/main-job',
+  'commands/try',
 ];
 
 /** Those that it runs on the Nodes after that. */
