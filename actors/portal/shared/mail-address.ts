@@ -26,7 +26,10 @@ const PLAIN_DOMAIN = /^(?:[a-z\d]+[.-])*[a-z][a-z\d]*$/i;
 
 /** The mailbox of an address, for limits: most operators put `name+anything` into the mailbox of `name`. */
 export function mailboxKey(address: string): string {
-  return addressKey(address).replace(/(?<=.)\+[^@]*(?=@)/, '');
+  const key = addressKey(address);
+  const at = key.lastIndexOf('@');
+  const plus = key.indexOf('+', 1);
+  return plus < 0 || plus > at ? key : `${key.slice(0, plus)}${key.slice(at)}`;
 }
 
 /** An address in the form in which equal ones are equal: in lower case, an internationalized domain in its letters. */
