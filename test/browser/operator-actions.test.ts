@@ -160,9 +160,7 @@ test.serial(
     await page.getByRole('status').getByText('1 done, 1 refused').waitFor();
     const row = (name: string) =>
       page.getByRole('row').filter({ has: page.getByRole('checkbox', { name: `Select ${name}` }) });
-    await row('chosen-good.txt')
-      .getByText(/^Job .* is Completed\.$/)
-      .waitFor();
+    await row('chosen-good.txt').getByText('Only a failed job can be retried.').waitFor();
     const retried = row('chosen-broken.pdf').getByRole('link', { name: 'retried' });
     await retried.waitFor();
     const made = (await retried.getAttribute('href'))?.split('/').at(-1) ?? '';
