@@ -1,8 +1,8 @@
 /** Reports what an XML signature has beside its form, and what it does not protect: programs that display the file may show it. */
 import { type Finding, warned } from '../../core/validation-report.ts';
 import { DS, XADES } from '../elements/identifiers.ts';
-import type { ExaminedReferences } from './examine-references.ts';
-import { printable, type ReferenceContext } from './reference-data.ts';
+import type { ExaminedReference, ExaminedReferences } from './examine-references.ts';
+import { filteredData, printable, type ReferenceContext } from './reference-data.ts';
 import { attributeOf, childrenNamed, holds, is, type SignatureNode } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
 
@@ -14,7 +14,8 @@ export function unsignedMarkup(
 ): Finding[] {
   const isEnveloping = context.map.root.start === form.node.start;
   return [
-    ...(isEnveloping ? stylesheets(context) : foreignElements(form, examined)),
+    ...(isEnveloping ? [] : foreignElements(form, examined)),
+    ...(examined.references.some((reference) => signsProlog(context, form, reference)) ? [] : stylesheets(context)),
     ...contradictions(form, examined),
   ];
 }
@@ -59,7 +60,18 @@ function unsignedLists(objects: readonly SignatureNode[]): SignatureNode[] {
     .flatMap((properties) => childrenNamed(properties, XADES, 'UnsignedProperties'));
 }
 
-/** Finds an instruction by which browsers show another document than the one inside of the signature. */
+/** True for a reference to the document, whose instructions before the root are signed too: no filter chose an element. */
+function signsProlog(
+  context: ReferenceContext,
+  { node }: SignatureFormat,
+  { data, role }: ExaminedReference,
+): boolean {
+  if (data?.kind !== 'document' || role !== 'data') return false;
+  const filtered = filteredData(context, data, node);
+  return filtered?.apex === undefined && filtered?.later === undefined;
+}
+
+/** Finds an instruction by which browsers show another document than the one that was signed. */
 function stylesheets({ map: { utf8, root } }: ReferenceContext): Finding[] {
   // One after the other: a comment may hold an instruction, an instruction the start of a comment. XML has the end of each.
   const parts = utf8.toString('utf8', 0, root.start).matchAll(/<!--.*?-->|<\?.*?\?>/gs);

@@ -94,6 +94,33 @@ for (const [form, make] of Object.entries(FORMS)) {
   });
 }
 
+/** Forms whose references leave instructions before the root unsigned; the twin over the document fails instead. */
+const PROLOG: { readonly [form: string]: readonly [file: () => string, found: string] } = {
+  'the document': [() => FORMS.enveloped?.('100').file ?? '', 'failed digest.content HASH_FAILURE'],
+  'the root by its Id': [
+    () => {
+      const transforms = transform(ENVELOPED) + transform(EXC);
+      const references = [{ uri: '#p', data: `<r Id="p">${ORDER}</r>`, transforms }];
+      return `<r Id="p">${ORDER}${forge({ references })}</r>`;
+    },
+    'warning scope.stylesheet',
+  ],
+  'an element by its Id': [
+    () => FORMS['an element by its Id']?.('100').file ?? '',
+    'warning scope.partial,warning scope.stylesheet',
+  ],
+  enveloping: [() => FORMS.enveloping?.('100').file ?? '', 'warning scope.stylesheet'],
+};
+
+for (const [form, [make, found]] of Object.entries(PROLOG)) {
+  test(`a stylesheet that somebody put before the root is reported: ${form}`, (t) => {
+    const file = make();
+    const honest = complaints(file).join();
+    t.false(/stylesheet|failed/.test(honest), honest);
+    t.is(complaints(`<?xml-stylesheet type="text/xsl" href="pay.xsl"?>${file}`).join(), found);
+  });
+}
+
 test('signed comments, in the document and outside, are not reported', (t) => {
   const inside = `<r><pay>1<!-- -->00</pay></r>`;
   const transforms = transform(ENVELOPED) + transform(WITH_COMMENTS);
