@@ -8,6 +8,7 @@ const CODES = [
   'pdf.script',
   'pdf.xfa',
   'pdf.layer',
+  'pdf.elsewhere',
   'pdf.usage-rights',
   'pdf.not-examined',
   'pdf.no-glyph',

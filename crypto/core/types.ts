@@ -340,7 +340,7 @@ export interface Fingerprint {
 
 /**
  * Content of a PDF that its signers may not see: a hidden field with a look, a field that shows something else than its
- * value, a script, a form that is described twice (XFA), a layer that is not always seen, usage rights that a signature ends; or too much to look for them in all of it. `pdf.no-glyph`: letters of the signature's own texts that no
+ * value, a script, a form that is described twice (XFA), a layer that is not always seen, a page that draws from another file, usage rights that a signature ends; or too much to look for them in all of it. `pdf.no-glyph`: letters of the signature's own texts that no
  * font has. Each code stays as it is.
  */
 export type SigningWarningCode =
@@ -349,6 +349,7 @@ export type SigningWarningCode =
   | 'pdf.script'
   | 'pdf.xfa'
   | 'pdf.layer'
+  | 'pdf.elsewhere'
   | 'pdf.usage-rights'
   | 'pdf.not-examined'
   | 'pdf.no-glyph';

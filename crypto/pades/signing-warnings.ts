@@ -1,6 +1,6 @@
 /**
  * Warns of what a PDF holds that its signers may not see: looks of hidden fields, looks that differ from their values,
- * scripts, XFA, layers and usage rights (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17, 12.7.4.3 and 12.8.2.3). A warning keeps nobody from signing.
+ * scripts, XFA, layers, content of other files and usage rights (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17, 12.7.4.3 and 12.8.2.3). A warning keeps nobody from signing.
  */
 
 import {
@@ -26,6 +26,7 @@ import {
   pages,
   referencesIn,
 } from '../pdf/index.ts';
+import { drawsFromElsewhere } from './shown-values/content-elsewhere.ts';
 import { streamText } from './shown-values/field-value.ts';
 import { contradictsValue, paintsSomething } from './shown-values/stored-look.ts';
 import { isOffScreen } from './validation/field-drawing.ts';
@@ -37,6 +38,8 @@ const MAX_NAME = 100;
 /** Steps for one file: all but the largest forms are examined whole, and those end after some 25 ms. */
 const MAX_STEPS = 10_000;
 const STEPS_PER_OBJECT = 5;
+/** Most contents, forms and pictures of pages that are looked at. */
+const MAX_DRAWN = 20_000;
 
 const MEANINGS: {
   readonly [code in Exclude<SigningWarningCode, 'pdf.no-glyph'>]: (object: string) => string;
@@ -49,6 +52,8 @@ const MEANINGS: {
     `${object} is described twice (XFA): programs that draw XFA may show something else than the pages.`,
   'pdf.layer': (object) =>
     `The layer ${object} is hidden, or seen only on a screen or only in print: others may see another page.`,
+  'pdf.elsewhere': (object) =>
+    `The ${object} draws what stands in another file: no signature covers it.`,
   'pdf.usage-rights': (object) =>
     `${object} has usage rights of a reader, which end with any change: readers say so when they open the signed file.`,
   'pdf.not-examined': (object) =>
@@ -113,6 +118,7 @@ class Search {
   readonly #pdf: PdfDocument;
   readonly #found: Warnings;
   readonly #budget = new WorkBudget({ limit: MAX_STEPS });
+  readonly #drawn = new WorkBudget({ limit: MAX_DRAWN });
   readonly #seen = new Set<number>();
 
   constructor(pdf: PdfDocument, found: Warnings) {
@@ -137,11 +143,14 @@ class Search {
       this.#widget(dict, type, name);
     }
     let page = 0;
-    for (const { dict } of pages(this.#pdf)) {
+    const drawn = new Set<number>();
+    for (const tree of pages(this.#pdf)) {
+      const { dict } = tree;
       page++;
       this.#spend();
       const place = `page ${page}`;
       if (this.#hasScript(dict)) this.#script(`The ${place}`);
+      if (drawsFromElsewhere(this.#pdf, tree, drawn, () => this.#drawn.spend(1))) this.#found.add('pdf.elsewhere', place);
       const annotations = dict.get('Annots');
       if (annotations === undefined) continue;
       for (const item of items(this.#pdf.resolve(annotations))) this.#annotation(item, place);

@@ -12,7 +12,14 @@ import {
   WorkBudget,
   withinWorkBudget,
 } from '../core/work-budget.ts';
-import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
+import {
+  type ByteSource,
+  openIntactPdf,
+  type PdfDocument,
+  PdfSyntaxError,
+  pages,
+  withPdf,
+} from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
@@ -26,6 +33,7 @@ import {
   timestampReport,
   unreadableReport,
 } from './signature-report.ts';
+import { drawsFromElsewhere } from './shown-values/content-elsewhere.ts';
 import {
   type EmbeddedEvidence,
   embeddedEvidence,
@@ -48,7 +56,7 @@ const STEPS_PER_SIGNATURE = 500;
  *
  * Findings about their place in the file: `pdf.byte-range`, `pdf.contents`, `pdf.field`, `pdf.overlap`,
  * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`,
- * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
+ * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`, `pdf.elsewhere`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
  * findings and never throw. Checks beyond the work budget are reported as undecided by `file.work`.
  * @param given candidates for certificates that the file lacks; untrusted
  * @throws {CryptoError} `input.unreadable`, `input.changed`
@@ -89,8 +97,44 @@ function inspectIntact(file: PdfToInspect, blocks: ByteSource, pdf: PdfDocument)
   const history = new RevisionHistory(blocks, pdf, work.part(REVISION_WORK_SHARE));
   return {
     signatures: new PdfInspection({ ...file, pdf, found, history }).all(),
-    findings: [passed('pdf.structure', 'The PDF is intact.'), ...removedSignatures(blocks, found)],
+    findings: [
+      passed('pdf.structure', 'The PDF is intact.'),
+      ...removedSignatures(blocks, found),
+      ...contentElsewhere(pdf),
+    ],
   };
+}
+
+/** Most objects of pages that are looked at for content of other files. */
+const MAX_DRAWN = 100_000;
+
+function contentElsewhere(pdf: PdfDocument): readonly Finding[] {
+  const type = 'pdf.elsewhere';
+  const found: number[] = [];
+  const unexamined = (): Finding[] =>
+    found.length > 0 ? [] : [warned(type, 'Not all pages were examined for content of other files.')];
+  const rest = withinWorkBudget(() => {
+    try {
+      findElsewhere(pdf, found);
+      return [];
+    } catch (error) {
+      // What an object says that cannot be read is judged where it matters.
+      if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
+      return unexamined();
+    }
+  }, unexamined);
+  const message = 'Pages draw what stands in other files, which no signature covers.';
+  return found.length === 0 ? rest : [warned(type, message, found.join(', '))];
+}
+
+function findElsewhere(pdf: PdfDocument, found: number[]): void {
+  const budget = new WorkBudget({ limit: MAX_DRAWN });
+  const seen = new Set<number>();
+  let page = 0;
+  for (const tree of pages(pdf)) {
+    page++;
+    if (drawsFromElsewhere(pdf, tree, seen, () => budget.spend(1)) && found.push(page) === MAX_LISTED) return;
+  }
 }
 
 /** Inspects a damaged file. Its display depends on the repair of each reader, so no signature in it proves anything. */
@@ -328,7 +372,7 @@ const RANGE = /^\/ByteRange\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]
 const REFERENCE = /^\/ByteRange\s+\d+\s+\d+\s+R/;
 const OBJECT_KEY = 'obj';
 const OBJECT_RANGE = /^obj\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]/;
-/** Most offsets in the message. */
+/** Most offsets or pages in a message. */
 const MAX_LISTED = 5;
 
 function removedSignatures(source: ByteSource, found: readonly FoundSignature[]): readonly Finding[] {

@@ -8,12 +8,15 @@ import { stream } from '../pdf/build.ts';
 import {
   appearance,
   CATALOG,
+  CONTENT,
   contract,
   EMPTY_FIELD,
   FORM,
   FREE,
   hiddenLook,
   PAGE,
+  reportOn,
+  signed,
   TEXT_FIELD,
   textField,
 } from './validation/attack-files.ts';
@@ -148,6 +151,18 @@ const WARNED: { readonly [name: string]: readonly [expected: string, change: Cha
     layers('', '/Usage << /Print << /PrintState /OFF >> >>'),
   ],
   'a layer that is only printed': ['pdf.layer Notes', layers('', '/Usage << /View << /ViewState /OFF >> >>')],
+  'contents in another file': ['pdf.elsewhere page 1', adds(CONTENT, '/F (other.bin)')],
+  'a reference to a page of another file': [
+    'pdf.elsewhere page 1',
+    all(
+      (objects) => objects.set(FREE, appearance('').replace('<<', '<< /Ref << /F (other.pdf) /Page 0 >>')),
+      replaces(PAGE, '/Resources <<', `/Resources << /XObject << /X ${FREE} 0 R >>`),
+    ),
+  ],
+  'a look with a picture for a print shop': [
+    'pdf.elsewhere page 1',
+    replaces(LOOK, '<<', '<< /OPI << /2.0 << /F (big.tif) >> >>'),
+  ],
   'usage rights of a reader': [
     'pdf.usage-rights The document',
     all(
@@ -172,6 +187,16 @@ function warningsOf(change: Change): readonly string[] {
   });
   return (signed.warnings ?? []).map(({ code, object }) => `${code} ${object}`);
 }
+
+for (const [name, [found, change]] of Object.entries(WARNED).filter(([, [one]]) => /elsewhere/.test(one)))
+  test(`validation warns as signing does: ${found}, ${name}`, (t) => {
+    const { indication, results } = reportOn(signed(contract(change)));
+    t.is(indication, 'TOTAL-PASSED');
+    t.deepEqual(
+      results.warnings.map(({ type }) => type),
+      ['pdf.elsewhere'],
+    );
+  });
 
 for (const [name, change] of Object.entries(HONEST))
   test(`signing is silent about ${name}`, (t) => t.deepEqual(warningsOf(change), []));

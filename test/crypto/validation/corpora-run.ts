@@ -53,6 +53,24 @@ class Corpus {
     return this.#git('show', `HEAD:${path}`).toString();
   }
 
+  /** Texts of files in the order given, by one program for all of them. */
+  texts(paths: readonly string[]): string[] {
+    const input = paths.map((path) => `HEAD:${path}\n`).join('');
+    const output = execFileSync('git', ['--git-dir', this.#directory, 'cat-file', '--batch'], {
+      input,
+      maxBuffer: 2 ** 30,
+    });
+    let at = 0;
+    return paths.map(() => {
+      // <object> blob <size> LF <bytes> LF, or <name> missing LF
+      const end = output.indexOf('\n', at);
+      const size = Number(/ blob (\d+)$/.exec(output.toString('latin1', at, end))?.[1] ?? -1);
+      const text = output.toString('utf8', end + 1, end + 1 + Math.max(0, size));
+      at = end + 1 + (size < 0 ? 0 : size + 1);
+      return text;
+    });
+  }
+
   /** Writes a file to the folder; undefined for one that the snapshot lacks. */
   file(path: string): string | undefined {
     const target = join(this.#folder, path);
@@ -73,8 +91,9 @@ function ofJavaTests(corpus: Corpus): Sample[] {
   const tests = corpus
     .list()
     .filter((path) => /^dss-(xades|cades|pades|asic)[^/]*\/src\/test\/java\/.*\.java$/.test(path));
-  for (const test of tests) {
-    const text = corpus.text(test);
+  const texts = corpus.texts(tests);
+  for (const [index, test] of tests.entries()) {
+    const text = texts[index] ?? '';
     if (!/extends Abstract\w*TestValidation\b/.test(text)) continue;
     const method = (name: string): string | undefined =>
       new RegExp(`\\b${name}\\([^)]*\\)[^{;]*\\{(.*?)\\n\\t\\}`, 's').exec(text)?.[1];
