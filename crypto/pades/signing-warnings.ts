@@ -52,8 +52,7 @@ const MEANINGS: {
     `${object} is described twice (XFA): programs that draw XFA may show something else than the pages.`,
   'pdf.layer': (object) =>
     `The layer ${object} is hidden, or seen only on a screen or only in print: others may see another page.`,
-  'pdf.elsewhere': (object) =>
-    `The ${object} draws what stands in another file: no signature covers it.`,
+  'pdf.elsewhere': (object) => `The ${object} draws what stands in another file: no signature covers it.`,
   'pdf.usage-rights': (object) =>
     `${object} has usage rights of a reader, which end with any change: readers say so when they open the signed file.`,
   'pdf.not-examined': (object) =>
@@ -150,7 +149,8 @@ class Search {
       this.#spend();
       const place = `page ${page}`;
       if (this.#hasScript(dict)) this.#script(`The ${place}`);
-      if (drawsFromElsewhere(this.#pdf, tree, drawn, () => this.#drawn.spend(1))) this.#found.add('pdf.elsewhere', place);
+      if (drawsFromElsewhere(this.#pdf, tree, drawn, () => this.#drawn.spend(1)))
+        this.#found.add('pdf.elsewhere', place);
       const annotations = dict.get('Annots');
       if (annotations === undefined) continue;
       for (const item of items(this.#pdf.resolve(annotations))) this.#annotation(item, place);

@@ -24,6 +24,7 @@ import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './incremental-file.ts';
+import { drawsFromElsewhere } from './shown-values/content-elsewhere.ts';
 import {
   documentTimestamp,
   isTimestamp,
@@ -33,7 +34,6 @@ import {
   timestampReport,
   unreadableReport,
 } from './signature-report.ts';
-import { drawsFromElsewhere } from './shown-values/content-elsewhere.ts';
 import {
   type EmbeddedEvidence,
   embeddedEvidence,

@@ -41,7 +41,7 @@ function memberHeader(bytes: Buffer, at: number): FoundHeader {
   const next = commentAt + bytes.readUInt16LE(at + 32);
   if (next > bytes.length) throw new ZipError('malformed', 'The directory is cut short.');
   const nameBytes = bytes.subarray(nameAt, extraAt);
-  const name = nameOf(nameBytes);
+  const name = nameOf(nameBytes, (bytes.readUInt16LE(at + 8) & FLAG.utf8) !== 0);
   const extra = bytes.subarray(extraAt, commentAt);
   const fields = readExtra(extra);
   assertNoOtherName(fields, nameBytes);

@@ -14,14 +14,14 @@ type ZipErrorCode =
   | 'overlap'
   /** The directory and a local header disagree. */
   | 'header-mismatch'
-  /** A name that is absolute, leaves the folder, has control characters, or is not UTF-8. */
+  /** A name that is absolute, leaves the folder, has control characters, or is not the UTF-8 that it says. */
   | 'unsafe-name'
   /** Two names that are equal apart from case or Unicode composition. */
   | 'duplicate-name'
   /** A symbolic link, device or other entry that is neither file nor folder. */
   | 'special-file'
   | 'encrypted'
-  /** A method other than stored and deflated, or a multi-volume file. */
+  /** A method other than stored and deflated, a multi-volume file, or a name in a code page. */
   | 'unsupported'
   /** More members, or a higher compression ratio, than the limits allow. */
   | 'too-large'

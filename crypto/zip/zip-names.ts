@@ -7,11 +7,17 @@ const MAX_NAME_LENGTH = 1024;
 
 /**
  * Decodes a member's name; a name with a trailing `/` is a folder.
- * @throws {ZipError} `unsafe-name`
+ * @param saysUtf8 whether the member says that its name is UTF-8; others may have a code page (APPNOTE, D.1), which nothing names
+ * @throws {ZipError} `unsafe-name`, `unsupported`
  */
-export function nameOf(bytes: Buffer): string {
+export function nameOf(bytes: Buffer, saysUtf8: boolean): string {
   const name = bytes.toString('utf8');
-  const fault = isUtf8(bytes) ? nameFault(name) : 'it is not UTF-8';
+  const isRead = isUtf8(bytes);
+  if (!isRead && !saysUtf8) {
+    const message = 'is written in a code page that it does not name: programs read other letters.';
+    throw new ZipError('unsupported', `The name "${printableName(name)}" ${message}`);
+  }
+  const fault = isRead ? nameFault(name) : 'it is not UTF-8';
   if (fault === undefined) return name;
   throw new ZipError('unsafe-name', `The name "${printableName(name)}" is not accepted: ${fault}.`);
 }

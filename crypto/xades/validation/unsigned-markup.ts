@@ -15,7 +15,9 @@ export function unsignedMarkup(
   const isEnveloping = context.map.root.start === form.node.start;
   return [
     ...(isEnveloping ? [] : foreignElements(form, examined)),
-    ...(examined.references.some((reference) => signsProlog(context, form, reference)) ? [] : stylesheets(context)),
+    ...(examined.references.some((reference) => signsProlog(context, form, reference))
+      ? []
+      : stylesheets(context)),
     ...contradictions(form, examined),
   ];
 }

@@ -382,6 +382,26 @@ test.serial(
   },
 );
 
+const UTF8 = 1 << 11;
+
+/** A name in UTF-8 is read whatever its member says of it; one in a code page is left open, unless it claims to be UTF-8. */
+const ENCODED_NAMES = [
+  ['UTF-8 that says so', 'h\xc3\xa1t.txt', UTF8, 'good'],
+  ['UTF-8 that does not say so', 'h\xc3\xa1t.txt', 0, 'good'],
+  ['a code page', 'h\xa0t.txt', 0, 'INDETERMINATE container.unsupported'],
+  ['a code page that says it is UTF-8', 'h\xa0t.txt', UTF8, 'TOTAL-FAILED container.unsafe-name'],
+  ['a code page, and another folder', '../h\xa0t.txt', 0, 'INDETERMINATE container.unsupported'],
+] as const;
+
+for (const [what, bytes, flags, expected] of ENCODED_NAMES)
+  test.serial(`a name of a member in ${what}: ${expected}`, async (t) => {
+    const made = handMade([MIME, { ...TEXT, name: '~'.repeat(bytes.length), flags, localFlags: flags }]);
+    const named = made.toString('latin1').replaceAll('~'.repeat(bytes.length), bytes);
+    const found = await verdict(file(Buffer.from(named, 'latin1'), 'asice'));
+    if (expected === 'good') t.false(/unsupported|unsafe-name/.test(found), found);
+    else t.is(found, expected);
+  });
+
 function unicodePath(name: string): Buffer {
   const field = Buffer.concat([Buffer.from([1, 0, 0, 0, 0]), Buffer.from(name)]);
   return Buffer.concat([Buffer.from([0x75, 0x70, field.length, 0]), field]);
