@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { SignatureScheme } from '../../core/types.ts';
+import { keyBits } from '../../x509/key-types.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
 import { valueFault as madeFault, type ValueFault } from '../../x509/signature-values.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
@@ -71,16 +72,40 @@ export function valueFault(
   return fault && !isStructured({ scheme, hash }, key, signedInfo, value) ? FAULTS[fault] : undefined;
 }
 
-/** True for a right ECDSA value that is written as in certificates (a SEQUENCE of r and s), as older signers do. */
+/** True for a right ECDSA value in a form that older signers write, of which the integers are the same. */
 export function isStructured(
   { scheme, hash }: ValueMethod,
   key: KeyObject,
   signedInfo: Buffer,
   value: Buffer,
 ): boolean {
-  if (scheme !== 'ecdsa' || value[0] !== 0x30) return false;
-  return madeFault({ scheme, hash, form: 'der' }, key, signedInfo, value) === undefined;
+  if (scheme !== 'ecdsa') return false;
+  const made = (form: 'der' | 'row', written: Buffer): boolean =>
+    madeFault({ scheme, hash, form }, key, signedInfo, written) === undefined;
+  if (value[0] === 0x30 && made('der', value)) return true;
+  const row = rowOf(value, Math.ceil((keyBits(key) ?? 0) / 8));
+  return row !== undefined && !row.equals(value) && made('row', row);
 }
+
+/**
+ * Writes r and s with the length that XML signatures have (§6.4.3), from two halves with more or fewer zeros before them.
+ * Undefined for a value of odd length, and where an integer is longer.
+ */
+function rowOf(value: Buffer, length: number): Buffer | undefined {
+  const half = value.length / 2;
+  if (!Number.isInteger(half) || half === 0 || half > MAX_HALF) return undefined;
+  const row = Buffer.alloc(2 * length);
+  for (const [index, part] of [value.subarray(0, half), value.subarray(half)].entries()) {
+    const first = part.findIndex((byte) => byte !== 0);
+    const integer = first < 0 ? part.subarray(half) : part.subarray(first);
+    if (integer.length > length) return undefined;
+    row.set(integer, (index + 1) * length - integer.length);
+  }
+  return row;
+}
+
+/** Longest half of a value, in bytes. */
+const MAX_HALF = 256;
 
 const FAULTS: { readonly [fault in ValueFault]: string } = {
   key: 'the algorithm does not fit the key',

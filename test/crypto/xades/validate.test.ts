@@ -119,6 +119,59 @@ test('RSA-PSS and every digest are validated, and a value with a flipped bit fai
   }
 });
 
+/** P-521: every fourth value has a zero before both integers. */
+const ROW = 66;
+const OTHER = 'warning signature.encoding';
+const BROKEN = 'failed signature.value SIG_CRYPTO_FAILURE';
+const halves = (value: Buffer, change: (half: Buffer, index: number) => Buffer): Buffer =>
+  Buffer.concat([value.subarray(0, ROW), value.subarray(ROW)].map(change));
+/** Ways to write r and s, and what validation says of them. */
+const WRITTEN_VALUES: { readonly [form: string]: readonly [write: (value: Buffer) => Buffer, said: string] } =
+  {
+    'of the length of the curve': [(value) => value, ''],
+    'each with a zero more': [(value) => halves(value, (half) => Buffer.concat([Buffer.of(0), half])), OTHER],
+    'each with many zeros more': [
+      (value) => halves(value, (half) => Buffer.concat([Buffer.alloc(100), half])),
+      OTHER,
+    ],
+    'each without its zero': [(value) => halves(value, (half) => half.subarray(1)), OTHER],
+    'one without its zero': [
+      (value) => halves(value, (half, index) => (index === 0 ? half : half.subarray(1))),
+      BROKEN,
+    ],
+    'each without its zero, one changed': [
+      (value) => halves(value, (half, index) => Buffer.from(half.subarray(1)).fill(1, 0, index)),
+      BROKEN,
+    ],
+    'exchanged, each with a zero more': [
+      (value) =>
+        halves(
+          halves(value, (half) => half),
+          (_, index) => halfOf(value, 1 - index),
+        ),
+      BROKEN,
+    ],
+    'all zeros': [(value) => Buffer.alloc(value.length), BROKEN],
+    'all zeros, longer': [(value) => Buffer.alloc(value.length + 2), BROKEN],
+    'of no length': [() => Buffer.alloc(0), 'failed structure.signature FORMAT_FAILURE'],
+  };
+const halfOf = (value: Buffer, index: number): Buffer =>
+  Buffer.concat([Buffer.of(0), value.subarray(index * ROW, (index + 1) * ROW)]);
+
+for (const [form, [write, said]] of Object.entries(WRITTEN_VALUES))
+  test(`an ECDSA value of two integers ${form}: ${said || 'passed'}`, (t) => {
+    const signer = pki().signer('p-521');
+    const value = (data: Buffer): Buffer => {
+      for (;;) {
+        const made = sign('sha512', data, { key: signer.key.keyObject, dsaEncoding: 'ieee-p1363' });
+        if (made[0] === 0 && made[ROW] === 0) return made;
+      }
+    };
+    const method = 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512';
+    const file = enveloped('<x></x>', { signer, method, sign: (data) => write(value(data)) });
+    t.is(complaints(file).join(), said);
+  });
+
 test('an ECDSA value in the form of certificates is verified, with a warning', (t) => {
   const key = pki().signer('p-256').key.keyObject;
   const made = (change: (value: Buffer) => Buffer): string =>
