@@ -12,34 +12,12 @@ const BREAKS_BUT_LINE_FEEDS = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}]/gu;
 const INVISIBLE =
   /(?!\u200c|\u200d|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]/gu;
 
-/** Characters that a joiner may follow: letters of scripts that use joiners, and emoji sequences. */
-const JOINED = [
-  'Arabic',
-  'Syriac',
-  'Mongolian',
-  'Nko',
-  'Devanagari',
-  'Bengali',
-  'Gurmukhi',
-  'Gujarati',
-  'Oriya',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Khmer',
-  'Myanmar',
-].map((script) => `\\p{Script=${script}}`);
-const JOINS = `(?:${JOINED.join('|')}|\\p{Extended_Pictographic}|\\p{Emoji_Modifier}|\\p{Variation_Selector})`;
-const REDUNDANT_JOINERS = new RegExp(
-  `(?<!${JOINS})(?:\\u200c|\\u200d)+|(?:\\u200c|\\u200d)+(?!\\p{L}|\\p{Extended_Pictographic})`,
-  'gu',
-);
+/** Joiners, but for those that follow a letter of a script that uses them, or a part of an emoji. */
+const REDUNDANT_JOINERS =
+  /(?<![\p{sc=Arabic}\p{sc=Syriac}\p{sc=Mongolian}\p{sc=Nko}\p{sc=Devanagari}\p{sc=Bengali}\p{sc=Gurmukhi}\p{sc=Gujarati}\p{sc=Oriya}\p{sc=Tamil}\p{sc=Telugu}\p{sc=Kannada}\p{sc=Malayalam}\p{sc=Sinhala}\p{sc=Khmer}\p{sc=Myanmar}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Variation_Selector}])[\u200c\u200d]+|[\u200c\u200d]+(?![\p{L}\p{Extended_Pictographic}])/gu;
 
 /** Letters of right-to-left scripts. */
-const RIGHT_TO_LEFT =
-  /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
+const RIGHT_TO_LEFT = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlam}]/u;
 
 /** Characters that a person sees. A pattern of Braille without a dot is seen beside others, but is none by itself. */
 const SEEN = /[^\s\p{Cc}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;

@@ -6,7 +6,7 @@
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { counted, filled } from '../../pages/portal/texts.ts';
 import { createElement, findElement, requireElement } from '../dom.ts';
-import { type Control, controlOf, filledFields } from './outcome.ts';
+import { type Control, controlOf, filledFields, isFile, isTick } from './outcome.ts';
 import type { ShownPdf } from './pdf-view.ts';
 import { pageSeen } from './reading.ts';
 
@@ -86,12 +86,15 @@ export function startGuide(
     unseen.textContent = counted(document.documentElement.lang, words.unseen, left);
     list.hidden = steps.length === 0 && left === 0;
   };
-  const visit = (step: Step) => {
+  const arrive = (step: Step) => {
     current = steps.indexOf(step);
     step.visited = true;
-    step.place.scrollIntoView({ block: 'center' });
     (step.control ?? step.place).focus({ preventScroll: true });
     tell();
+  };
+  const visit = (step: Step) => {
+    step.place.scrollIntoView({ block: 'center' });
+    arrive(step);
   };
   const goOn = () => {
     const target = following(steps, current);
@@ -103,29 +106,24 @@ export function startGuide(
   dock.toggleAttribute('data-guided', true);
   next.addEventListener('click', goOn);
   for (const step of steps) {
+    const { control } = step;
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
-    step.control?.addEventListener('input', tell);
-    step.control?.addEventListener('keydown', (event) => {
+    control?.addEventListener('input', tell);
+    control?.addEventListener('keydown', (event) => {
       const { key, isComposing, keyCode } = event as KeyboardEvent;
       // 229: Safari ends the composition before the key that confirms it.
-      if (key !== 'Enter' || isComposing || keyCode === 229 || step.control instanceof HTMLTextAreaElement)
-        return;
-      if (step.control !== undefined && isFile(step.control)) return;
+      if (key !== 'Enter' || isComposing || keyCode === 229) return;
+      if (control instanceof HTMLTextAreaElement || isFile(control)) return;
       event.preventDefault();
-      current = steps.indexOf(step);
-      step.visited = true;
-      tell();
+      arrive(step);
       goOn();
     });
   }
   startTaps(steps, (step) => {
-    current = steps.indexOf(step);
-    step.visited = true;
-    (step.control ?? step.place).focus({ preventScroll: true });
-    tell();
+    arrive(step);
     // A mark of the signature is where people expect to sign.
     if (step.place.dataset['mark'] === 'SignatureVisualRepresentation') finish();
-    else if (step.control instanceof HTMLInputElement && /^(checkbox|file)$/.test(step.control.type))
+    else if (step.control !== undefined && (isTick(step.control) || isFile(step.control)))
       step.control.click();
   });
   unseen.addEventListener('click', () => {
@@ -238,7 +236,7 @@ function fillInPlace(place: HTMLElement, control: Control, name: string): void {
     for (const attribute of ['role', 'aria-label', 'tabindex']) place.removeAttribute(attribute);
     place.replaceChildren(control);
     // All others have their name in them. Where there is no room on the right, it stands on the left.
-    if (control.type === 'checkbox') {
+    if (isTick(control)) {
       place.append(createElement('label', { for: control.id, 'aria-hidden': 'true' }, name));
       place.toggleAttribute('data-end', Number.parseFloat(place.style.left) > 60);
     }
@@ -285,11 +283,6 @@ function startThumbnails(shown: ShownPdf, words: Words, seen: ReadonlySet<number
 }
 
 function textOf(control: Control): string {
-  if (control instanceof HTMLInputElement && control.type === 'checkbox')
-    return control.checked ? 'true' : '';
+  if (isTick(control)) return control.checked ? 'true' : '';
   return isFile(control) ? (control.files?.[0]?.name ?? '') : control.value;
-}
-
-function isFile(control: Control): control is HTMLInputElement {
-  return control instanceof HTMLInputElement && control.type === 'file';
 }

@@ -128,8 +128,7 @@ export function filledFields(
       wrong.push({ control, text: fault });
     }
     if (isFile(control)) continue;
-    const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
-    values[name] = isTick ? control.checked : control.value;
+    values[name] = isTick(control) ? control.checked : control.value;
   }
   // Fields stand before the forms.
   wrong.push(...others);
@@ -149,14 +148,18 @@ function faultOf(control: Control, words: SigningData['words']): string {
   return words.fieldInvalid;
 }
 
-/** The control of the form for a field. */
-export function controlOf(index: number | string): Control | undefined {
-  const element = findElement(`#field-${index}`);
+export function controlAt(selectors: string): Control | undefined {
+  const element = findElement(selectors);
   const isControl =
     element instanceof HTMLInputElement ||
     element instanceof HTMLSelectElement ||
     element instanceof HTMLTextAreaElement;
   return isControl ? element : undefined;
+}
+
+/** The control of the form for a field. */
+export function controlOf(index: number | string): Control | undefined {
+  return controlAt(`#field-${index}`);
 }
 
 /** Ids of the files that were uploaded, so that a further attempt to sign sends none again. */
@@ -184,8 +187,12 @@ export async function uploadedFiles(data: SigningData): Promise<Record<string, s
   return ids;
 }
 
-function isFile(control: Control): control is HTMLInputElement {
-  return control instanceof HTMLInputElement && control.type === 'file';
+export function isFile(control: Control): control is HTMLInputElement {
+  return control.type === 'file';
+}
+
+export function isTick(control: Control): control is HTMLInputElement {
+  return control.type === 'checkbox';
 }
 
 function fileOf(control: Control): File | undefined {

@@ -1,7 +1,7 @@
 /** The dialog in which a participant signs or approves, and what is typed on the page. */
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { findElement, requireElement, sessionDraft } from '../dom.ts';
-import { controlOf, showStatus } from './outcome.ts';
+import { type Control, controlAt, controlOf, isFile, isTick, showStatus } from './outcome.ts';
 
 export interface SigningDialog {
   open(): void;
@@ -56,28 +56,21 @@ export function startForm(id: string, submit?: (form: HTMLFormElement) => void):
  * @returns forgets it
  */
 export function keepTyped({ ticket, fields }: Pick<SigningData, 'ticket' | 'fields'>): () => void {
-  const kept = [
-    ...['typed-name', 'reason'].map((id) => [id, findElement(`#${id}`)] as const),
-    ...fields.map(({ name }, index) => [`field ${name}`, controlOf(index)] as const),
-  ];
   const drafts: string[] = [];
-  for (const [what, field] of kept) {
-    const isTick = field instanceof HTMLInputElement && field.type === 'checkbox';
-    const isText =
-      field instanceof HTMLInputElement ||
-      field instanceof HTMLTextAreaElement ||
-      field instanceof HTMLSelectElement;
+  const keep = (what: string, control: Control | undefined) => {
     // A script cannot choose a file again.
-    if (!isText || field.type === 'file') continue;
+    if (control === undefined || isFile(control)) return;
     const name = `${what} ${ticket}`;
     const draft = sessionDraft.read(name);
-    if (draft !== undefined && isTick) field.checked = draft === 'true';
-    else if (draft !== undefined) field.value = draft;
-    field.addEventListener('input', () =>
-      sessionDraft.write(name, isTick ? String(field.checked) : field.value),
+    if (draft !== undefined && isTick(control)) control.checked = draft === 'true';
+    else if (draft !== undefined) control.value = draft;
+    control.addEventListener('input', () =>
+      sessionDraft.write(name, isTick(control) ? String(control.checked) : control.value),
     );
     drafts.push(name);
-  }
+  };
+  for (const id of ['typed-name', 'reason']) keep(id, controlAt(`#${id}`));
+  for (const [index, { name }] of fields.entries()) keep(`field ${name}`, controlOf(index));
   return () => {
     for (const name of drafts) sessionDraft.write(name, undefined);
   };
