@@ -21,8 +21,8 @@ const STATES: readonly {
   { state: 'refused', title: 'The document was refused' },
   { state: 'canceled', title: 'The document was canceled' },
   { state: 'expired', title: 'The time to sign has ended' },
-  { state: 'concluded', title: 'Concluded' },
-  { state: 'deleted', title: 'Deleted' },
+  { state: 'concluded', title: 'The document is complete' },
+  { state: 'deleted', title: 'The document was deleted' },
   { state: 'processing', title: 'Being finished' },
   { state: 'ticket-expired', title: 'This link has expired' },
   { state: 'replaced', title: 'Somebody else acts in your place' },
@@ -50,6 +50,10 @@ toolTest.serial('every state of a document has its own page, with possible actio
       /Marta Reis (refused|canceled) it on November 24, 2026 at \d+:00\s[AP]M \(.+\): “.?Wrong <i>file<\/i>.?”/,
     );
     t.is(await said.count(), reasoned ? 1 : 0, state);
+    // Nobody acts on a document that is over.
+    const isOver = ['refused', 'canceled', 'expired'].includes(state);
+    const later = page.getByText('approves later');
+    t.is(await later.count(), isOver || state === 'unknown' || state === 'ticket-expired' ? 0 : 1, state);
     // Whom to ask, where the document ended without the participant.
     const hasEnded = reasoned || ['expired', 'replaced', 'removed', 'deleted'].includes(state);
     t.is(await page.getByText('If you have a question, ask Ärzte & Söhne.').count(), hasEnded ? 1 : 0, state);

@@ -9,6 +9,21 @@ export function Badge({ tone, children }: { tone?: Tone; children: ComponentChil
   return <span class={tone === undefined ? 'badge' : `badge ${tone}`}>{children}</span>;
 }
 
+/** A name in which a line may end where words do that underscores join. */
+export function BreakableName({ name }: { name: string }) {
+  const words = name.split(/(?<=_)/);
+  return (
+    <bdi>
+      {words.map((word, index) => (
+        <>
+          {index > 0 && <wbr />}
+          {word}
+        </>
+      ))}
+    </bdi>
+  );
+}
+
 /** @param aside at the end of the header, such as a badge or an action */
 export function Card({
   title,

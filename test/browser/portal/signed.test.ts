@@ -127,7 +127,7 @@ for (const [what, options] of DEVICES) {
       await portal.reached(id, 'Concluded');
       await page.getByRole('link', { name: 'Look again' }).press('Enter');
       await page.locator('[data-status="Completed"]', { hasText: 'Ana Souza' }).waitFor();
-      await page.getByText('Everybody has acted.').waitFor();
+      await page.getByText('Everybody has done their part.').waitFor();
       await assertAccessible(t, page, 'concluded');
       const saving = page.waitForEvent('download');
       await page.getByRole('link', { name: 'Download the signed document' }).press('Enter');

@@ -159,6 +159,17 @@ export function VisitList({
   );
 }
 
+type Participants = NonNullable<SigningPageView['participants']>;
+
+/** Says what a person does in a document; of one that is over, only what was done. */
+export function doingOf(
+  { type, status }: Pick<Participants[number], 'type' | 'status'>,
+  { signing }: PageTexts,
+  isOver: boolean,
+): string {
+  return isOver && (status === 'Created' || status === 'Pending') ? '' : signing.doings[type][status];
+}
+
 export function ParticipantList({
   view: { participants = [] },
   words: { signing },

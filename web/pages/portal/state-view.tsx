@@ -3,10 +3,11 @@ import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import type { IconName } from '../../components/icons.ts';
-import { Avatar, Badge, Card } from '../../components/surfaces.tsx';
+import { Avatar, Badge, BreakableName, Card } from '../../components/surfaces.tsx';
 import {
   DocumentPart,
   DocumentTools,
+  doingOf,
   earlyParts,
   firstSheet,
   LanguageSwitch,
@@ -197,8 +198,12 @@ function StateText({ view, words }: { view: SigningPageView; words: PageTexts })
   return (
     <>
       {shown !== undefined && (
-        <p class="hint">
-          <bdi>{shown.name}</bdi> · {filled(words.from, { organization: shown.organizationName })}
+        <p class="about">
+          <b>
+            <BreakableName name={shown.name} />
+          </b>
+          <br />
+          {filled(words.from, { organization: shown.organizationName })}
         </p>
       )}
       <p class="muted">
@@ -251,8 +256,8 @@ export function Dated({
   );
 }
 
-/** States whose text names a moment. */
-const ENDED: ReadonlySet<State> = new Set(['refused', 'canceled', 'expired']);
+/** States in which nobody acts any more, whose text names the moment. */
+const ENDED: ReadonlySet<SigningPageView['state']> = new Set(['refused', 'canceled', 'expired']);
 
 /** States in which the sender is the one to ask. */
 const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
@@ -337,7 +342,7 @@ function Signed({
         <div class="stack">
           <div>
             <h2>
-              <bdi>{shown.name}</bdi>
+              <BreakableName name={shown.name} />
             </h2>
             <p class="small muted">
               {filled(words.from, { organization: shown.organizationName })}
@@ -414,7 +419,7 @@ function People({ view, words }: { view: SigningPageView; words: PageTexts }) {
                 {isYou && ` (${signing.you})`}
               </b>
               <div class="small muted">
-                <span>{signing.doings[type][status]}</span>
+                <span>{doingOf({ type, status }, words, ENDED.has(view.state))}</span>
                 {at !== undefined && (
                   <>
                     {', '}

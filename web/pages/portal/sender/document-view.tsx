@@ -15,7 +15,7 @@ import { Island } from '../../../components/island.tsx';
 import { Badge, Drop, Facts, PageHead } from '../../../components/surfaces.tsx';
 import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
 import { type AccountPage, accountPage, addressFrom, personOf } from '../account-frame.ts';
-import { WarningLines } from '../document-part.tsx';
+import { doingOf, WarningLines } from '../document-part.tsx';
 import { filled, type SenderTexts } from '../texts.ts';
 import { type Change, ChangeButton, NewVersion, PersonMenu, type Who } from './changes.tsx';
 import { DocumentPreview, placesOf } from './document-preview.tsx';
@@ -32,6 +32,9 @@ export const DONE = [
   'mailResent',
   'factorReset',
 ] as const;
+
+/** Nobody acts on such a document any more. */
+const OVER: ReadonlySet<DocumentView['status']> = new Set(['Refused', 'Canceled', 'Expired']);
 
 export interface SenderDocument {
   readonly document: DocumentView;
@@ -289,8 +292,12 @@ function Participants(parts: Parts) {
               </span>{' '}
               {action.user?.name && action.user.email !== null && <bdi class="hint">{action.user.email}</bdi>}
               <span class="what">
-                {filled(texts.page.step, { step: String(action.step) })}:{' '}
-                {signing.doings[action.type][action.status]}
+                {[
+                  filled(texts.page.step, { step: String(action.step) }),
+                  doingOf(action, page.words, OVER.has(status)),
+                ]
+                  .filter(Boolean)
+                  .join(': ')}
               </span>
               <LastSeen texts={texts} language={language} action={action} visits={shown.visits} />
               <GroupMembers texts={texts} action={action} />
