@@ -236,7 +236,9 @@ function PortalWebhooks({
           rows={queues.map((actor) => ({
             key: actor.id,
             cells: [
-              <ActorLink kind={actor.kind} id={actor.id} />,
+              <ActorLink kind={actor.kind} id={actor.id}>
+                {queueName(actor.id)}
+              </ActorLink>,
               <State of={actor.state} />,
               actor.revision,
               <Trouble>{troubleText(actor)}</Trouble>,
@@ -268,8 +270,9 @@ function PortalWebhooks({
       <Card
         aside={
           <p id="portal-total" class="muted" role="status">
-            {deliveries &&
-              `${counted(deliveries.totalCount, 'delivery', 'deliveries')}, the newest ${deliveries.items.length}`}
+            {deliveries === undefined
+              ? 'No organization is chosen.'
+              : `${counted(deliveries.totalCount, 'delivery', 'deliveries')}, the newest ${deliveries.items.length}`}
           </p>
         }
       >
@@ -279,11 +282,17 @@ function PortalWebhooks({
           caption="Deliveries of an organization"
           heads={['Event', 'Document', 'Status', 'Attempts', 'Last answer', 'Created', 'Action']}
           rows={(deliveries?.items ?? []).map((delivery) => portalRow(delivery, actions))}
-          empty={isKnown ? 'No delivery fits.' : 'Choose an organization.'}
+          empty={isKnown ? 'No delivery fits.' : 'Choose one above.'}
         />
       </Card>
     </section>
   );
+}
+
+/** `<webhook>/<document>`, the id of a queue, as people tell it. */
+function queueName(id: string): string {
+  const [webhook = '', document = ''] = id.split('/');
+  return `Document ${document.slice(0, 8)} to webhook ${webhook.slice(0, 8)}`;
 }
 
 function portalRow(

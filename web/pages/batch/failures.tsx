@@ -1,6 +1,6 @@
 /** `/failures`: failed jobs by cause, with what to do, and a retry of all jobs of a cause. */
 import type { Failures } from '../../../clients/typescript/batch.d.ts';
-import { Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
+import { BreakableName, Card, PageHead, Skeleton, StateOf } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { causeOf, counted, JobLink, type View } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
@@ -39,8 +39,10 @@ export function FailuresView({ data, actions }: View<Failures, { retry(errorCode
                 Newest <Time at={newestAt} />, oldest <Time at={oldestAt} />
               </p>
               <p>
-                <JobLink id={example.id}>{example.fileName}</JobLink> {example.message}{' '}
-                <code class="muted small">{errorCode}</code>
+                <JobLink id={example.id}>
+                  <BreakableName name={example.fileName} />
+                </JobLink>{' '}
+                {example.message} <code class="muted small">{errorCode}</code>
               </p>
             </div>
           </Card>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Job } from '../../../clients/typescript/batch.d.ts';
 import { JOB_STATE } from '../../../contracts/batch/words.ts';
-import type { TableRow } from '../../components/surfaces.tsx';
+import { BreakableName, type TableRow } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
 import { JobLink, State, worded } from './parts.tsx';
 
@@ -21,7 +21,11 @@ const bytes = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3 });
 export const JOB_COLUMNS = {
   file: {
     name: 'File',
-    cell: ({ id, fileName }) => <JobLink id={id}>{fileName}</JobLink>,
+    cell: ({ id, fileName }) => (
+      <JobLink id={id}>
+        <BreakableName name={fileName} />
+      </JobLink>
+    ),
     by: ({ fileName }) => fileName,
   },
   state: {

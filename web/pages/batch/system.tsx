@@ -50,7 +50,7 @@ export function SystemView({ info, data, actions }: View<SystemData, SystemActio
           heads={['Check', 'State', 'Detail']}
           rows={data?.checks.map(({ name: check, status: found, detail }) => ({
             key: check,
-            cells: [check, <State of={found} />, detail],
+            cells: [checkName(check), <State of={found} />, detail],
           }))}
         />
       </Card>
@@ -80,6 +80,28 @@ export function SystemView({ info, data, actions }: View<SystemData, SystemActio
       </Card>
     </>
   );
+}
+
+/** Words for checks; those of several things are followed by the name of the thing. */
+const CHECKS: { readonly [check: string]: string } = {
+  actors: 'Actors',
+  authority: 'Authorities of the profile',
+  database: 'Store',
+  folder: 'Folder',
+  'input-folder': 'Input folder',
+  license: 'License',
+  mail: 'E-mails',
+  objects: 'Object store',
+  pool: 'Worker threads',
+  profile: 'Profile',
+  'remote-portal': 'Portal of the signers',
+  room: 'Room on the disk',
+};
+
+/** `folder:processing` → `Folder processing`. */
+function checkName(name: string): string {
+  const [kind = '', ...of] = name.split(':');
+  return [CHECKS[kind] ?? kind, of.join(':')].filter(Boolean).join(' ');
 }
 
 function pipelineFacts({ state, queued }: SystemData) {

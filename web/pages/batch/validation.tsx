@@ -2,7 +2,7 @@
 
 import type { ValidationReport } from '../../../actors/index.ts';
 import type { Tone } from '../../../contracts/tone.ts';
-import { Button } from '../../components/controls.tsx';
+import { Button, Field, TextArea } from '../../components/controls.tsx';
 import { DropZone } from '../../components/drop-zone.tsx';
 import { Island } from '../../components/island.tsx';
 import { Badge, Card, Facts, PageHead } from '../../components/surfaces.tsx';
@@ -17,42 +17,53 @@ export function ValidationForm() {
     <>
       <PageHead title="Validate" />
       <Card title="A signed file">
-        <form method="post" action="/api/validate" encType="multipart/form-data" class="body filters">
-          <Island
-            name="drop"
-            of={DropZone}
-            props={{
-              id: 'file',
-              name: 'file',
-              label: 'Signed file',
-              hint: DROP,
-              required: true,
-              hasNames: true,
-            }}
+        <form method="post" action="/api/validate" encType="multipart/form-data" class="body stack">
+          <div class="columns halves">
+            <Island
+              name="drop"
+              of={DropZone}
+              props={{
+                id: 'file',
+                name: 'file',
+                label: 'Signed file',
+                hint: DROP,
+                required: true,
+                hasNames: true,
+              }}
+            />
+            <Island
+              name="drop"
+              of={DropZone}
+              props={{
+                id: 'content',
+                name: 'content',
+                label: 'Signed content, for a detached signature',
+                hint: DROP,
+                multiple: true,
+                hasNames: true,
+              }}
+            />
+          </div>
+          <TextArea
+            id="certificates"
+            name="certificates"
+            label="Certificates in PEM, for signatures that hold none"
+            rows={3}
+            maxLength={32_768}
           />
-          <Island
-            name="drop"
-            of={DropZone}
-            props={{
-              id: 'content',
-              name: 'content',
-              label: 'Signed content, for a detached signature',
-              hint: DROP,
-              multiple: true,
-              hasNames: true,
-            }}
+          <Field
+            id="password"
+            name="password"
+            type="password"
+            label="Password, for an encrypted PDF"
+            maxLength={127}
+            autoComplete="off"
           />
-          <label>
-            Certificates in PEM, for signatures that hold none{' '}
-            <textarea name="certificates" rows={3} maxLength={32_768} />
-          </label>
-          <label>
-            Password, for an encrypted PDF{' '}
-            <input name="password" type="password" maxLength={127} autoComplete="off" />
-          </label>
-          <Button type="submit" rank="main">
-            Validate
-          </Button>
+          <div>
+            <Button type="submit" rank="main">
+              Validate
+            </Button>
+          </div>
         </form>
       </Card>
       <p class="muted">
