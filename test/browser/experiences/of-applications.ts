@@ -5,6 +5,7 @@ import { startReceiver } from '../../actors/portal/webhooks/receiver.ts';
 import { freePort } from '../../commands/free-port.ts';
 import { freshFolder, run, start } from '../../commands/program.ts';
 import { temporaryRoot } from '../../service/service.ts';
+import { OVERLOAD } from './overload.ts';
 import type { Experience } from './stage.ts';
 
 const ANA = { name: 'Ana', email: 'ana@experiences.test' };
@@ -221,59 +222,11 @@ const description: Experience = {
   },
 };
 
-const overload: Experience = {
-  number: 10,
-  title: 'Calm under overload',
-  leftOut: '60 seconds, 50 uploads of 100 MB: bench, http/core/overload tests',
-  async run(stage) {
-    const { service } = await startProgram(stage, { settings: { 'RateLimiting:Enabled': false } });
-    const slowest = { ready: 0 };
-    let isDone = false;
-    const watching = (async () => {
-      while (!isDone) {
-        const began = performance.now();
-        await fetch(`${service.url}/api/ready`).then((answer) => answer.text());
-        slowest.ready = Math.max(slowest.ready, performance.now() - began);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    })();
-    const statuses = new Map<number, number>();
-    const refusedWithout: number[] = [];
-    try {
-      await stage.act('300 uploads, 150 at once', async () => {
-        let left = 300;
-        const send = async () => {
-          for (; left > 0; ) {
-            left -= 1;
-            const form = new FormData();
-            form.set('file', new Blob(['ten pieces']), `order-${left}.txt`);
-            const answer = await service.fetch('/api/files', { method: 'POST', body: form });
-            await answer.text();
-            statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-            if (answer.status !== 202 && !answer.headers.has('retry-after'))
-              refusedWithout.push(answer.status);
-          }
-        };
-        await Promise.all(Array.from({ length: 150 }, send));
-      });
-    } finally {
-      isDone = true;
-      await watching.catch(() => undefined);
-    }
-    stage.note(
-      `answers ${JSON.stringify(Object.fromEntries(statuses))}, slowest readiness ${Math.round(slowest.ready)} ms`,
-    );
-    stage.expect(refusedWithout.length === 0, `refused without Retry-After: ${refusedWithout.slice(0, 5)}`);
-    await stage.act('wait for what was accepted', () => service.idle(110));
-    stage.expect((await service.count('Completed')) === (statuses.get(202) ?? 0), 'accepted work is missing');
-  },
-};
-
 export const OF_APPLICATIONS: readonly Experience[] = [
   first,
   neverStuck,
   webhooks,
   retrySafe,
   description,
-  overload,
+  OVERLOAD,
 ];

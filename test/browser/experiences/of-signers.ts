@@ -66,6 +66,15 @@ const keyboard: Experience = {
 /** Bytes of scripts that a first page may need, and when it has to be there, milliseconds. */
 const PHONE_LIMITS = { scripts: 450_000, enabled: 2_000, seen: 4_000 };
 
+/** Resolves when the picture of the first page, or the page itself, is there. */
+const FIRST_SEEN = `Promise.any([
+  document.querySelector('img.sheet-of')?.decode() ?? Promise.reject(new Error('no picture')),
+  new Promise((resolve) => {
+    const look = () => (document.querySelector('.page[data-drawn]') === null ? setTimeout(look, 20) : resolve());
+    look();
+  }),
+]).then(() => undefined)`;
+
 const phone: Experience = {
   number: 5,
   title: 'Good on a bad phone',
@@ -100,7 +109,12 @@ const phone: Experience = {
           await page.locator(selector).first().waitFor();
           return Math.round(performance.now() - began);
         };
-        return Promise.all([at('#guide-next:enabled'), at('img.sheet-of, .page[data-drawn]')]);
+        // A picture is in the page before it has come. The drawn page takes its place where that is faster.
+        const decoded = async () => {
+          await page.evaluate(FIRST_SEEN);
+          return Math.round(performance.now() - began);
+        };
+        return Promise.all([at('#guide-next:enabled'), at('img.sheet-of, .page[data-drawn]').then(decoded)]);
       },
     );
     await page.locator('.page[data-drawn]').first().waitFor();
