@@ -7,6 +7,7 @@ import { mailedLink, register, SENDER, signedIn } from '../../http/portal/accoun
 import { withTools } from '../../verifiers/tool.ts';
 import { assertAccessible } from '../axe.ts';
 import { openMenu, visit } from '../browser.ts';
+import { serveHost } from '../portal/embedding-host.ts';
 import { type AccountPages, goTo, ownOrganization, savedDraft, sharePortal } from './account-pages.ts';
 
 const test = anyTest as TestFn<AccountPages>;
@@ -321,5 +322,31 @@ test.serial(
     t.is((await browser.fetch('/api/uploads', { method: 'POST', body: upload })).status, 401, 'no token');
     await browser.submit('/sign-out');
     await until(async () => ((await call('GET', '/api/documents', {})).status === 401 ? true : undefined));
+  },
+);
+
+toolTest.serial(
+  'a link on another site leads to its page with one request more, or to the sign-in',
+  async (t) => {
+    const email = 'linked@example.org';
+    const program = await ownOrganization(t.context, email);
+    const path = '/account/documents?q=lease';
+    const host = await serveHost(t, `<a href="${program.url}${path}">Open</a>`);
+    const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [host] });
+    const { page, requests } = visited;
+    const follow = async () => {
+      await page.goto(host);
+      const before = requests.length;
+      await page.getByRole('link', { name: 'Open' }).click();
+      await page.locator('main').waitFor();
+      return requests.slice(before).filter((request) => request === `GET ${program.url}${path}`).length;
+    };
+    t.is(await follow(), 2);
+    await page.waitForURL(`${program.url}/sign-in`);
+    await page.goto(await mailedLink(program, email));
+    await page.getByRole('button', { name: /Sign in/ }).click();
+    await page.locator('.account-main').waitFor();
+    t.is(await follow(), 2, 'the second request has the cookie');
+    await page.waitForURL(`${program.url}${path}`);
   },
 );

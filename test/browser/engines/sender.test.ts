@@ -8,6 +8,7 @@ import { clausePdf } from '../../crypto/pdf/build.ts';
 import { ADMINISTRATOR, mailedLink } from '../../http/portal/accounts/users.ts';
 import { withTools } from '../../verifiers/tool.ts';
 import { type AccountPages, ownOrganization, sharePortal } from '../account/account-pages.ts';
+import { serveHost } from '../portal/embedding-host.ts';
 import { closeEngines, ENGINE_TOOLS, Engine } from './engine.ts';
 import { type Front, startFront } from './front.ts';
 
@@ -73,7 +74,14 @@ for (const name of ['firefox', 'webkit'] as const) {
     await engine.shows('The document is sent.');
     t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 1);
 
-    // So are entries of other pages. Firefox loads pages again that are sent with `no-store`.
+    // A mailbox on another site leads there: the page asks once more for the cookie, and no more.
+    await engine.open(await serveHost(t, `<a href="${program.url}/account/templates">Open</a>`));
+    await engine.press('a');
+    await engine.until(
+      `location.pathname === '/account/templates' && document.querySelector('.account-main') !== null`,
+    );
+
+    // What was entered into other pages is there after Back, too. Firefox loads pages again that are sent with `no-store`.
     if (name === 'firefox') return;
     for (const [path, field] of [
       ['/organization/users', '#name'],
