@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { startRelay } from '../../actors/portal/mails/relay.ts';
 import { SAMPLE, startProgram, until } from '../../actors/portal/service.ts';
 import { freshFolder, run } from '../../commands/program.ts';
@@ -10,7 +11,7 @@ import { violationsOf } from '../axe.ts';
 import { openSigning } from '../browser.ts';
 import { serveHost } from '../portal/embedding-host.ts';
 import { PortalProgram } from '../portal-program.ts';
-import { type Experience, tabTo } from './stage.ts';
+import { type Experience, type Stage, tabTo } from './stage.ts';
 
 const ANA = { name: 'Ana Souza', email: 'ana@experiences.test' };
 const SIGNER = { type: 'Signer', user: ANA, allowElectronicSignature: true };
@@ -75,10 +76,33 @@ const FIRST_SEEN = `Promise.any([
   }),
 ]).then(() => undefined)`;
 
+/** Turns the phone while a finger draws: the strokes stay. */
+async function turnWhileDrawing(stage: Stage, page: Page): Promise<void> {
+  await stage.act('choose to draw', () => page.getByRole('tab', { name: 'Draw' }).click());
+  const area = page.getByRole('img', { name: 'Drawing area' });
+  const ink = `(() => {
+    const { width, height } = document.querySelector('#drawing-area');
+    const { data } = document.querySelector('#drawing-area').getContext('2d').getImageData(0, 0, width, height);
+    return data.some((value) => value > 0);
+  })()`;
+  await stage.act('draw, and turn the phone meanwhile', async () => {
+    await area.scrollIntoViewIfNeeded();
+    const box = await area.boundingBox();
+    if (box === null) throw new Error('There is no area to draw on.');
+    await page.mouse.move(box.x + 20, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 80, box.y + 60, { steps: 3 });
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.mouse.move(box.x + 120, box.y + 40, { steps: 3 });
+    await page.mouse.up();
+  });
+  stage.expect(await page.evaluate<boolean>(ink), 'the strokes are gone');
+  await page.getByText('Your drawing will be shown.').waitFor();
+}
+
 const phone: Experience = {
   number: 5,
   title: 'Good on a bad phone',
-  leftOut: 'strokes while the phone is turned: portal-guided.test.ts',
   async run(stage) {
     const portal = await PortalProgram.start(stage);
     const { link } = await mailedLink(portal, 20);
@@ -129,6 +153,13 @@ const phone: Experience = {
     await openSigning(page);
     const kept = await page.getByLabel('Your full name').inputValue();
     stage.expect(kept === 'Ana Typed', `the reload forgot what was typed: ${kept}`);
+    await turnWhileDrawing(stage, page);
+    await page.keyboard.press('Escape');
+    await stage.act('enlarge the page with two fingers', () =>
+      session.send('Emulation.setPageScaleFactor', { pageScaleFactor: 3 }),
+    );
+    const sharp = `Math.max(...[...document.querySelectorAll('.page canvas')].map(({ width, clientWidth }) => width / clientWidth))`;
+    await until(async () => ((await page.evaluate<number>(sharp)) > 4 ? true : undefined));
     stage.expect(scripts <= PHONE_LIMITS.scripts, `scripts have ${scripts} bytes`);
     stage.expect(enabled <= PHONE_LIMITS.enabled, `the button works after ${enabled} ms`);
     stage.expect(seen <= PHONE_LIMITS.seen, `the first page is seen after ${seen} ms`);
