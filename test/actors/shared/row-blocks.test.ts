@@ -8,7 +8,7 @@ import { fieldsOf, recordsOf, type TextSearch } from '../../../actors/shared/tab
 import { roundsOf } from '../../project/rounds.ts';
 import { random } from '../portal/documents/some-documents.ts';
 
-const ROUNDS = roundsOf(60, 200);
+const ROUNDS = roundsOf(24, 200);
 /** A scan has turns of the event loop in them. */
 const COUNT = 140_000;
 const ALL = { groups: [], newestFirst: false, offset: 0, limit: 3 };
@@ -122,7 +122,7 @@ test('any page of any filter is what a look at each row finds, while rows come, 
     // New ones at the end, older ones between others, changes, and a part of which most goes.
     for (let change = below(60); change > 0; change -= 1) put(6_000 + below(40) + round * 12, someItem());
     for (let change = below(60); change > 0; change -= 1) put(1 + below(6_000), someItem());
-    if (round % 20 === 0)
+    if (round % 8 === 0)
       for (let order = round * 20; order < round * 20 + 1_500; order += 1)
         if (below(9) > 0) put(order, undefined);
     t.is(rows.size, items.size);
