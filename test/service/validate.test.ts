@@ -11,13 +11,23 @@ import type { validateFile } from '../../contracts/batch/validation.ts';
 
 import { structureFaults } from '../crypto/validation/report-structure.ts';
 import { pki } from '../pki/pki.ts';
+import { endedAfter } from '../project/ended-after.ts';
 import { Service, temporaryRoot } from './service.ts';
+
+const shared = endedAfter(test);
+let service: Promise<Service> | undefined;
+
+/** The service of the tests without settings. */
+function sharedService(): Promise<Service> {
+  service ??= temporaryRoot(shared).then((root) => Service.start(shared, { root }));
+  return service;
+}
 
 test.serial(
   'an uploaded file is validated in the pool, answered as XML or as a page, and removed',
   async (t) => {
-    const root = await temporaryRoot(t);
-    const service = await Service.start(t, { root });
+    const service = await sharedService();
+    const { root } = service;
     const key = await service.key();
     const { jobId } = await service.upload('a.pdf', samplePdf());
     const job = await service.finished(jobId);
@@ -194,8 +204,7 @@ test.serial('a detached signature is validated over the content parts that follo
 });
 
 test.serial('a certificate sent beside the file is found for a signature that holds none', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start(t, { root });
+  const service = await sharedService();
   const key = await service.key();
   const send = async (certificates?: string) => {
     const form = new FormData();
@@ -221,8 +230,8 @@ test.serial('a certificate sent beside the file is found for a signature that ho
 const VERDICTS = 'test/fixtures/verdicts';
 
 test.serial('verify --report prints the same report', async (t) => {
-  const root = await temporaryRoot(t);
-  const service = await Service.start(t, { root });
+  const service = await sharedService();
+  const { root } = service;
   const { jobId } = await service.upload('a.xml', '<order/>');
   const job = await service.finished(jobId);
   const main = new URL('../../main.js', import.meta.url).pathname;

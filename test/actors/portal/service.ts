@@ -175,7 +175,7 @@ let sharing = 0;
  * The program of this test process, with an organization of the test's own as `acme`. For tests that change no
  * settings, sign no users in (addresses and attempts are of the whole program) and look into no folder.
  */
-export async function sharedProgram(t: ExecutionContext): Promise<PortalProgram> {
+export async function sharedProgram(t: Pick<ExecutionContext, 'teardown'>): Promise<PortalProgram> {
   // Their stores and balancers end with the test that has started them.
   if (ON_POSTGRES || NODES > 1) return startProgram(t);
   shared ??= startForAll();

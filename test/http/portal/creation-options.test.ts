@@ -1,6 +1,6 @@
 /** Options of a creation request are obeyed or refused. Source: docs/portal-values.md §§5, 6, 14, 15. */
 import anyTest, { type TestFn } from 'ava';
-import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { type PortalProgram, sharedProgram } from '../../actors/portal/service.ts';
 import { clausePdf } from '../../crypto/pdf/build.ts';
 import { endedAfter } from '../../project/ended-after.ts';
 import { assertRefused } from '../refused.ts';
@@ -10,7 +10,7 @@ const test = anyTest as TestFn<PortalProgram>;
 
 const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram(shared);
+  t.context = await sharedProgram(shared);
 });
 
 const ana = (more: object = {}) => ({ user: { name: 'Ana', email: 'ana@example.org' }, ...more });

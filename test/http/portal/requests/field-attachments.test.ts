@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
 import { MAX_FIELD_FILE_BYTES } from '../../../../contracts/portal/signing/signing.ts';
-import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { type PortalProgram, SAMPLE, sharedProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { assertRefused } from '../../refused.ts';
@@ -12,7 +12,7 @@ const test = anyTest as TestFn<PortalProgram>;
 
 const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram(shared);
+  t.context = await sharedProgram(shared);
 });
 
 interface Detail {

@@ -2,7 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { type Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import {
+  type Client,
+  type PortalProgram,
+  sharedProgram,
+  startProgram,
+  until,
+} from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { runTool, withTools } from '../../../verifiers/index.ts';
@@ -15,7 +21,7 @@ const toolTest = withTools(test, 'pdfsig', 'pdftotext');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram(shared);
+  t.context = await sharedProgram(shared);
 });
 
 interface Versioned extends Detail {

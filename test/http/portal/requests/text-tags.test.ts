@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { type PortalProgram, sharedProgram, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { runTool, withTools } from '../../../verifiers/index.ts';
 import { assertRefused } from '../../refused.ts';
@@ -14,7 +14,7 @@ const toolTest = withTools(test, 'pdfsig', 'pdftoppm', 'pdftotext');
 
 const shared = endedAfter(test);
 test.before(async (t) => {
-  t.context = await startProgram(shared);
+  t.context = await sharedProgram(shared);
 });
 
 const TEXT = [

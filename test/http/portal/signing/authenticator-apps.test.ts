@@ -2,7 +2,13 @@
 import test, { type ExecutionContext } from 'ava';
 import { totpCode, totpCounter } from '../../../../actors/portal/shared/totp.ts';
 import { partsOf, startRelay } from '../../../actors/portal/mails/relay.ts';
-import { Client, type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import {
+  Client,
+  type PortalProgram,
+  sharedProgram,
+  startProgram,
+  until,
+} from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { ADMINISTRATOR, register, SENDER, UserBrowser } from '../accounts/users.ts';
 
@@ -240,7 +246,7 @@ test('administrators remove the app of a participant on the page of a document, 
 });
 
 test('an action with an app needs the address of its participant', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const upload = await acme.upload();
   const files = [{ ...upload, displayName: upload.name }];
   const flowActions = [{ ...signer('Ana'), user: { name: 'Ana', identifier: '123' } }];

@@ -1,8 +1,9 @@
 /** Codes by SMS and WhatsApp, through the gateway of the operator. */
 import { createHmac } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { type Client, startProgram } from '../../../actors/portal/service.ts';
+import { type Client, sharedProgram, startProgram } from '../../../actors/portal/service.ts';
 import { type Receiver, startReceiver, status } from '../../../actors/portal/webhooks/receiver.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
 import { reached } from '../../../project/waiting.ts';
 
 const KEY = Buffer.alloc(32, 9);
@@ -25,7 +26,20 @@ function signer(flags: object, phone: string | null = PHONE) {
 
 const BY_SMS = { requireSmsAuthenticationToSignElectronically: true };
 
-async function start(t: ExecutionContext, more: Readonly<Record<string, string>> = {}) {
+const shared = endedAfter(test);
+let program: ReturnType<typeof startWith> | undefined;
+let organizations = 0;
+
+/** The program and the gateway of the tests without further settings, which take turns, and an organization of its own. */
+async function start() {
+  program ??= startWith(shared);
+  const { gateway, organization } = await program;
+  gateway.calls.length = 0;
+  organizations += 1;
+  return { gateway, organization, acme: await organization(`Acme ${organizations}`) };
+}
+
+async function startWith(t: Pick<ExecutionContext, 'teardown'>, more: Readonly<Record<string, string>> = {}) {
   const gateway = await startReceiver(t, status(202));
   const { acme, organization } = await startProgram(t, {
     settings: {
@@ -51,8 +65,8 @@ async function code(response: Response): Promise<string> {
   return ((await response.json()) as { readonly code: string }).code;
 }
 
-test('a code by SMS is sent signed, is needed, and is stated in the evidence', async (t) => {
-  const { gateway, acme, organization } = await start(t);
+test.serial('a code by SMS is sent signed, is needed, and is stated in the evidence', async (t) => {
+  const { gateway, acme, organization } = await start();
   const id = await acme.create([signer(BY_SMS)], { disablePendingActionNotifications: true });
   const flowActionId = await actionOf(acme, id);
   const sign = (given: object) =>
@@ -91,38 +105,41 @@ test('a code by SMS is sent signed, is needed, and is stated in the evidence', a
   t.pass();
 });
 
-test('a participant needs each code that the action requires, and an e-mail code only where it is not disabled', async (t) => {
-  const { gateway, acme } = await start(t);
-  const flags = {
-    requireWhatsappAuthenticationToSignElectronically: true,
-    disableEmailAuthenticationToSignElectronically: true,
-  };
-  const id = await acme.create([signer(flags)], { disablePendingActionNotifications: true });
-  const link = { emailAddress: 'ana@example.org', requireEmailAuthentication: true };
-  const { url } = await acme.post<{ url: string }>(`/api/documents/${id}/action-url`, link);
-  const page = await (await fetch(url)).text();
-  t.true(page.includes('id="whatsapp-code"'));
-  t.false(page.includes('id="email-code"'));
-  t.false(page.includes('912'));
-  const { pathname, searchParams } = new URL(url);
-  const key = pathname.split('/')[3] ?? '';
-  const ticket = searchParams.get('ticket') ?? '';
-  const call = (action: string, body: object) =>
-    fetch(`${acme.url}/api/documents/keys/${key}/${action}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ticket, ...body }),
-    });
-  t.is(await code(await call('email-authentication-code', { channel: 'Sms' })), 'InvalidFlowAction');
-  t.is((await call('email-authentication-code', { channel: 'Whatsapp' })).status, 200);
-  const sent = await message(gateway, 1);
-  t.is(sent.channel, 'Whatsapp');
-  const whatsappCode = sent.code;
-  t.is((await call('electronic-signature', { typedName: 'Ana', whatsappCode })).status, 200);
-});
+test.serial(
+  'a participant needs each code that the action requires, and an e-mail code only where it is not disabled',
+  async (t) => {
+    const { gateway, acme } = await start();
+    const flags = {
+      requireWhatsappAuthenticationToSignElectronically: true,
+      disableEmailAuthenticationToSignElectronically: true,
+    };
+    const id = await acme.create([signer(flags)], { disablePendingActionNotifications: true });
+    const link = { emailAddress: 'ana@example.org', requireEmailAuthentication: true };
+    const { url } = await acme.post<{ url: string }>(`/api/documents/${id}/action-url`, link);
+    const page = await (await fetch(url)).text();
+    t.true(page.includes('id="whatsapp-code"'));
+    t.false(page.includes('id="email-code"'));
+    t.false(page.includes('912'));
+    const { pathname, searchParams } = new URL(url);
+    const key = pathname.split('/')[3] ?? '';
+    const ticket = searchParams.get('ticket') ?? '';
+    const call = (action: string, body: object) =>
+      fetch(`${acme.url}/api/documents/keys/${key}/${action}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ticket, ...body }),
+      });
+    t.is(await code(await call('email-authentication-code', { channel: 'Sms' })), 'InvalidFlowAction');
+    t.is((await call('email-authentication-code', { channel: 'Whatsapp' })).status, 200);
+    const sent = await message(gateway, 1);
+    t.is(sent.channel, 'Whatsapp');
+    const whatsappCode = sent.code;
+    t.is((await call('electronic-signature', { typedName: 'Ana', whatsappCode })).status, 200);
+  },
+);
 
-test('a telephone gets at most ten codes a day from all documents of an organization', async (t) => {
-  const { gateway, acme } = await start(t);
+test.serial('a telephone gets at most ten codes a day from all documents of an organization', async (t) => {
+  const { gateway, acme } = await start();
   const ids = await Promise.all(
     [1, 2].map(() => acme.create([signer(BY_SMS)], { disablePendingActionNotifications: true })),
   );
@@ -142,7 +159,7 @@ test('a telephone gets at most ten codes a day from all documents of an organiza
 });
 
 test('an organization sends no more codes a day than the setting says, to whatever telephones', async (t) => {
-  const { gateway, acme, organization } = await start(t, { 'Portal:MessageGateway:MessagesPerDay': '2' });
+  const { gateway, acme, organization } = await startWith(t, { 'Portal:MessageGateway:MessagesPerDay': '2' });
   const actionTo = async (client: Client, phone: string) => {
     const quiet = { disablePendingActionNotifications: true };
     return actionOf(client, await client.create([signer(BY_SMS, phone)], quiet));
@@ -163,8 +180,8 @@ test('an organization sends no more codes a day than the setting says, to whatev
   t.is(gateway.calls.length, 3);
 });
 
-test('flags without a provider, and people without a telephone, are refused', async (t) => {
-  const { acme } = await start(t);
+test.serial('flags without a provider, and people without a telephone, are refused', async (t) => {
+  const { acme } = await start();
   const upload = await acme.upload();
   const create = async (flowAction: object) => {
     const files = [{ ...upload, displayName: upload.name }];
@@ -182,7 +199,7 @@ test('flags without a provider, and people without a telephone, are refused', as
     await create(signer({ disableEmailAuthenticationToSignElectronically: true })),
     /^422 InvalidFlowAction .*only for actions/,
   );
-  const { acme: without } = await startProgram(t);
+  const { acme: without } = await sharedProgram(t);
   const files = [{ ...(await without.upload()), displayName: 'a.pdf' }];
   const refused = await without.send('/api/documents', { files, flowActions: [signer(BY_SMS)] });
   t.like(await refused.json(), { code: 'InvalidFlowAction' });

@@ -1,7 +1,7 @@
 /** The picture of the first page, and whom an incomplete link names. Source: docs/decisions/0430-picture-of-the-first-page.md. */
 import { brotliDecompressSync } from 'node:zlib';
 import test from 'ava';
-import { startProgram } from '../../../actors/portal/service.ts';
+import { sharedProgram } from '../../../actors/portal/service.ts';
 import { classicPdf, clausePdf, documentObjects, PAGE_NUMBER, stream } from '../../../crypto/pdf/build.ts';
 import { reached } from '../../../project/waiting.ts';
 import { assertRefused } from '../../refused.ts';
@@ -10,7 +10,7 @@ import { ticketOf } from './certificate-client.ts';
 const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
 
 test('the page of a link begins with the picture of the first page, which its ticket alone opens', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const content = clausePdf(2);
   const id = await acme.create([ANA], {}, { name: 'lease', content, type: 'application/pdf' });
   const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
@@ -65,7 +65,7 @@ test('the page of a link begins with the picture of the first page, which its ti
 });
 
 test('a page without a picture begins with its size, also when it is rotated or long', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const objects = documentObjects();
   const page = objects.get(PAGE_NUMBER) ?? '';
   objects.set(PAGE_NUMBER, page.replace('[0 0 200 200]', '[0 0 595 842] /Rotate 90'));
@@ -83,7 +83,7 @@ test('a page without a picture begins with its size, also when it is rotated or 
 });
 
 test('a file that is no PDF has no picture, and its page asks for none', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const file = { name: 'note.txt', content: Buffer.from('hello'), type: 'text/plain' };
   const id = await acme.create([ANA], {}, file);
   const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
@@ -94,7 +94,7 @@ test('a file that is no PDF has no picture, and its page asks for none', async (
 });
 
 test('an incomplete link names the organization of its document, and an unknown one names nobody', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const id = await acme.create([ANA]);
   const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
   const look = async (path: string) => {

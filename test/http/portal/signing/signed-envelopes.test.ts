@@ -1,7 +1,7 @@
 /** Signed files in an envelope, which cannot contain their signatures. */
 import { readFile, writeFile } from 'node:fs/promises';
 import test from 'ava';
-import { startProgram, until } from '../../../actors/portal/service.ts';
+import { sharedProgram, startProgram, until } from '../../../actors/portal/service.ts';
 import { runTool, withTools } from '../../../verifiers/index.ts';
 import { assertRefused } from '../../refused.ts';
 
@@ -77,7 +77,7 @@ toolTest(
 );
 
 test('a new version of an envelope has the signed files of its own version alone', async (t) => {
-  const { acme } = await startProgram(t);
+  const { acme } = await sharedProgram(t);
   const single = await acme.create(FLOW);
   const { flowActions } = await acme.get<{ flowActions: { id: string }[] }>(`/api/documents/${single}`);
   await acme.post(`/api/documents/${single}/electronic-signature`, { flowActionId: flowActions[0]?.id });

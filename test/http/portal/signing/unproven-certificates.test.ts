@@ -1,13 +1,13 @@
 /** A certificate that was accepted without roots has one verdict wherever its signature is shown. */
 import test from 'ava';
-import { startProgram } from '../../../actors/portal/service.ts';
+import { sharedProgram, startProgram } from '../../../actors/portal/service.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { type SignerBody, selfSigned, signatureValue, startSignature } from './certificate-client.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];
 
 test('a permitted self-signed certificate is valid with a warning in each record and on the check page', async (t) => {
-  const { acme, url } = await startProgram(t);
+  const { acme, url } = await sharedProgram(t);
   const id = await acme.create(FLOW);
   const own = selfSigned('Ana A.');
   const { started, path, key } = await startSignature(acme, id, 'ana@example.org', own);
