@@ -86,7 +86,11 @@ export function checkAnswersOf(
 }
 
 const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await askOriginal(input, init);
+  const response = await askOriginal(input, init).catch((error: unknown) => {
+    // `fetch` says why in the cause alone, which reporters leave out.
+    const cause = error instanceof TypeError ? error.cause : undefined;
+    throw cause instanceof Error ? new TypeError(`fetch: ${cause.message}`, { cause }) : error;
+  });
   const url = new URL(response.url === '' ? String(input) : response.url);
   const book = books.get(url.origin);
   if (book === undefined || response.type === 'opaqueredirect') return response;
