@@ -24,7 +24,7 @@ export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export { placeOfInput, prefixOf } from './settings/objects-table.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
-export { digestIn, sealLevel, sealProfileSettings } from './settings/signing-checks.ts';
+export { DIGEST_BYTES, digestIn, sealLevel, sealProfileSettings } from './settings/signing-checks.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type Environment, type EnvironmentName, isSettingArgument } from './settings/sources.ts';
 export type { InputSettings, Settings } from './settings/table.ts';

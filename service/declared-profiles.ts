@@ -8,7 +8,13 @@ import { assertElementPath, isPicture, type XadesFormat } from '@sealwright/sign
 import type { AppearanceChoice, LocalProfile, RemoteProfile, SigningChoices } from '../actors/index.ts';
 import { overrideName, PARAMETER_NAMES } from '../machines/batch/signing-parameters.ts';
 import type { ProfileName } from '../machines/ids.ts';
-import { type CertificateSettings, digestIn, type ProfileSettings, type Settings } from '../settings.ts';
+import {
+  type CertificateSettings,
+  DIGEST_BYTES,
+  digestIn,
+  type ProfileSettings,
+  type Settings,
+} from '../settings.ts';
 
 /** A local signing profile before its key is loaded. */
 export interface DeclaredSigner {
@@ -113,7 +119,6 @@ function checkPaths({ xades }: ProfileSettings, key: string, faults: string[]): 
 }
 
 const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as const;
-const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
 
 /** Reads the image of the visible signature once, at start. */
 function withImage(

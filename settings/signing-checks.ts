@@ -44,7 +44,7 @@ interface Findings {
 }
 
 /** Bytes of a digest, by its name in the configuration. */
-const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
+export const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
 const MIN_SALT = 16;
 const MIN_ITERATIONS = 10_000;
 

@@ -7,12 +7,12 @@ import { ANA, EXAMPLE_IDS } from './examples.ts';
 import { folderParams } from './ids.ts';
 import { nameQuery } from './lists.ts';
 import { operationsOf } from './operation.ts';
+import { FOLDER_RIGHTS } from './words.ts';
 
 /** Grants of one folder. */
 const MAX_GRANTS = 100;
 
 const GRANTEE_TYPES = ['User', 'Group'] as const;
-const RIGHTS = ['Read', 'Send', 'Manage'] as const;
 
 const TYPE = 'Whether `id` names a user of the organization or a group of its identity service.';
 const RIGHT =
@@ -27,7 +27,7 @@ const grantee = {
 
 const folderGrants = entity('FolderGrants', {
   grants: z
-    .array(entity('FolderGrant', { ...grantee, right: z.enum(RIGHTS).describe(RIGHT) }))
+    .array(entity('FolderGrant', { ...grantee, right: z.enum(FOLDER_RIGHTS).describe(RIGHT) }))
     .describe('Those of the folder itself. Empty: it has none.'),
   inheritedFrom: identity
     .nullable()
@@ -59,7 +59,7 @@ export const setFolderGrants = operation('PUT /api/folders/{id}/grants', {
       members({
         type: word(GRANTEE_TYPES).describe(TYPE),
         id: uuid.describe('Id of the user or group, from the list of grantees.'),
-        right: word(RIGHTS).describe(RIGHT),
+        right: word(FOLDER_RIGHTS).describe(RIGHT),
       }),
       {
         most: MAX_GRANTS,

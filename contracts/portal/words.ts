@@ -50,6 +50,9 @@ export const MAX_ACTIONS = 100;
 /** Observers of a document; chosen by this project. */
 export const MAX_OBSERVERS = 100;
 
+/** Rights on a folder. Each includes those before it. */
+export const FOLDER_RIGHTS = ['Read', 'Send', 'Manage'] as const;
+
 export const ACTION_TYPES = ['Signer', 'Approver', 'SignRule', 'ApproverRule'] as const;
 
 export const ACTION_STATUSES = ['Created', 'Pending', 'Completed', 'Refused'] as const;

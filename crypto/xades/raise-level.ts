@@ -22,7 +22,7 @@ import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import { fingerprintOf } from '../x509/certificate.ts';
 import { nameFields } from '../x509/names.ts';
 import type { ByteSink } from '../xml/index.ts';
-import { DIGEST_URI, DS, XADES, XADES_141 } from './elements/identifiers.ts';
+import { DECLARE_XADES, DIGEST_URI, DS, XADES_141 } from './elements/identifiers.ts';
 import { issuerSerialOf } from './elements/signature-text.ts';
 import {
   archiveTimestampText,
@@ -61,7 +61,6 @@ function completeReferences(evidence: Evidence, signer: Buffer, digest: DigestNa
 }
 
 const DECLARE_141 = ` xmlns:xades141="${XADES_141}"`;
-const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 const DECLARE_DS = ` xmlns:ds="${DS}"`;
 
 /** Returns the list element, or '' when it has no children. */

@@ -7,9 +7,8 @@
 
 import { ocspResponse } from '../cms/amend.ts';
 import type { Evidence } from '../evidence/authorities.ts';
-import { DS, EXCLUSIVE_C14N, XADES, XADES_141 } from './elements/identifiers.ts';
+import { DECLARE_XADES, DS, EXCLUSIVE_C14N, XADES_141 } from './elements/identifiers.ts';
 
-const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 const DECLARE_141 = ` xmlns:xades141="${XADES_141}"`;
 
 /** Canonicalization of time-stamped elements. */

@@ -1,11 +1,11 @@
 /** Metrics of jobs by committed steps: counters and histograms. Source: docs/batch-values.md §11. */
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { BatchObserver, Stage } from '../../actors/index.ts';
-import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
+import { JOB_FORMATS } from '../../contracts/batch/words.ts';
+import { DISAGREEMENT_CODE } from '../../machines/batch/job-context.ts';
 
 const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const POLL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-const FORMATS: readonly JobFormat[] = ['Pades', 'Cades', 'Xades'];
 const STAGES: readonly Stage[] = ['queue', 'stage', 'sign', 'verify', 'encrypt', 'publish'];
 const OPERATIONS = ['upload', 'create', 'poll', 'download', 'cancel'] as const;
 
@@ -146,7 +146,7 @@ function startAtZero(counters: Counters, times: Times, subjects: MetricsSubjects
   for (const op of OPERATIONS) counters.apiErrors.inc({ op }, 0);
   for (const outcome of ['delivered', 'failed']) counters.webhookCalls.inc({ outcome }, 0);
   for (const status of ['Delivered', 'Failed']) counters.webhookDeliveries.inc({ status }, 0);
-  for (const format of FORMATS) times.signing.zero({ format });
+  for (const format of JOB_FORMATS) times.signing.zero({ format });
   for (const stage of STAGES) times.stages.zero({ stage });
 }
 

@@ -17,12 +17,11 @@
 import { declareEffect, note, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { FOLDER_RIGHTS } from '../../contracts/portal/words.ts';
 import type { FolderId, Millis, OrganizationId } from '../ids.ts';
 
 export const FOLDER_REMOVED = 'Removed';
 
-/** Each includes those before it. */
-export const FOLDER_RIGHTS = ['Read', 'Send', 'Manage'] as const;
 export type FolderRight = (typeof FOLDER_RIGHTS)[number];
 
 /** A right of one user, or of the members of one group. */

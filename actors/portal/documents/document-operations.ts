@@ -48,6 +48,8 @@ import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 
 /** Documents of a batch: their steps share commits, and other requests wait little. */
 const BATCH_SIZE = 64;
+/** Operations that are read to list those of a caller who knows some folders alone. */
+const MAX_SEARCHED = 1_000;
 /** Operations of one organization at once. */
 const MAX_RUNNING = 2;
 
@@ -132,6 +134,7 @@ export class DocumentOperations {
   ): Promise<Page<DocumentOperationView>> {
     const { store, actors } = this.runtime;
     const { organization } = tenant;
+    if (isLimited(tenant)) return this.#listWithin(tenant, { limit, offset });
     const counters = await store.counters(`document-operations/${organization.id}/`);
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const first = offset * limit;
@@ -141,10 +144,24 @@ export class DocumentOperations {
     const found = await Promise.all(
       rows.map(({ key }) => actors.read(DOCUMENT_OPERATION, String(key.at(-1)))),
     );
+    return { items: found.flatMap((actor) => (actor === undefined ? [] : [viewOf(actor)])), totalCount };
+  }
+
+  /** For callers who know some folders alone: of the newest thousand operations, those that concern them. */
+  async #listWithin(
+    tenant: Tenant,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<DocumentOperationView>> {
+    const { store, actors } = this.runtime;
+    const newest = { prefix: [tenant.organization.id], reverse: true, limit: MAX_SEARCHED };
+    const rows = await store.rows({ view: 'document-operations', ...newest });
+    const found = await Promise.all(
+      rows.map(({ key }) => actors.read(DOCUMENT_OPERATION, String(key.at(-1)))),
+    );
     const known = found.filter(
       (actor) => actor !== undefined && isWithin(tenant, actor.context.filter),
     ) as ActorView<DocumentOperationContext>[];
-    return { items: known.map(viewOf), totalCount };
+    return { items: known.slice(offset * limit, (offset + 1) * limit).map(viewOf), totalCount: known.length };
   }
 
   /** Refusals: `DocumentOperationNotFound`. */
@@ -175,6 +192,11 @@ export class DocumentOperations {
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;
   }
+}
+
+/** True when the caller may not know each operation of the organization. */
+function isLimited(tenant: Tenant): boolean {
+  return tenant.folders !== undefined || filterFor(tenant).exceptFolders !== undefined;
 }
 
 /**

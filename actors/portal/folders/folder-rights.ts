@@ -8,13 +8,9 @@
  */
 import { contextOf, jsonType, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
+import { FOLDER_RIGHTS } from '../../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import {
-  FOLDER_RIGHTS,
-  type FolderContext,
-  type FolderGrant,
-  type FolderRight,
-} from '../../../machines/portal/folder.ts';
+import type { FolderContext, FolderGrant, FolderRight } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { countOf, rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { FolderRights } from '../api/callers.ts';

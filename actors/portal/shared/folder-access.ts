@@ -4,7 +4,8 @@
  *
  * Source: docs/decisions/0288-rights-on-folders.md, docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
-import { FOLDER_RIGHTS, type FolderRight } from '../../../machines/portal/folder.ts';
+import { FOLDER_RIGHTS } from '../../../contracts/portal/words.ts';
+import type { FolderRight } from '../../../machines/portal/folder.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
 

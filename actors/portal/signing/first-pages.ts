@@ -106,7 +106,7 @@ export class FirstPages {
   }
 }
 
-interface KeptResult<Result> {
+interface CachedResult<Result> {
   readonly result: Result | undefined;
   /** Time of the clock from which the file is read again, milliseconds; absent: never. */
   readonly until?: number;
@@ -118,7 +118,7 @@ type Answer<Result> =
 
 /** Results of one task by the content of the file, and those that threads work on. */
 class FileResults<Result extends { readonly picture?: Uint8Array }> {
-  readonly #kept = new LRUCache<string, KeptResult<Result>>({
+  readonly #kept = new LRUCache<string, CachedResult<Result>>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: ({ result }) => ENTRY_BYTES + (result?.picture?.length ?? 0),
   });

@@ -12,6 +12,7 @@ import {
 
 export const DS = 'http://www.w3.org/2000/09/xmldsig#';
 export const XADES = 'http://uri.etsi.org/01903/v1.3.2#';
+export const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 export const XADES_141 = 'http://uri.etsi.org/01903/v1.4.1#';
 /** Older versions of the properties, with the same meaning of what is read of them; their version by namespace. */
 export const OLDER_XADES: ReadonlyMap<string, string> = new Map([

@@ -26,12 +26,12 @@ import {
 import { readCertificate } from '../../x509/certificate.ts';
 import { MAX_LISTED_PREFIXES } from '../../xml/index.ts';
 import {
+  DECLARE_XADES,
   DIGEST_URI,
   DS,
   EXCLUSIVE_C14N,
   SIGNED_PROPERTIES_TYPE,
   signatureUriOf,
-  XADES,
 } from './identifiers.ts';
 
 /** Reference to one signed item other than the signed properties. */
@@ -74,7 +74,6 @@ export interface SignatureText {
 }
 
 const DECLARE_DS = ` xmlns:ds="${DS}"`;
-const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 
 export function signatureText(request: SignatureTextRequest): SignatureText {
   const { signer, algorithm, id, includeChain = true } = request;

@@ -130,6 +130,13 @@ test('a sender sees, creates and changes in folders what the grants permit', asy
   // Own grants of a folder inside end the inheritance, for both directions.
   await grant(chief.id, 'Read');
   t.deepEqual(await bo.caller.ids(), [loose, shared, deep, own]);
+  // A later operation on folders that he may not know takes no place on the page.
+  const operate = (folderId: string) =>
+    acme.post<{ id: string }>('/api/documents/operations', { action: 'Remind', filter: { folderId } });
+  const known = await operate(open);
+  await operate(closed);
+  const { answer: operations } = await bo.caller.call('GET', '/api/documents/operations?limit=1');
+  t.like(operations, { totalCount: 1, items: [{ id: known.id }] });
   t.is(
     await status('POST', `/api/folders/${closed}/delete`, { deleteAction: 'DeleteContent' }),
     '422 FolderNotFound',
