@@ -19,6 +19,7 @@ import { publicLinkPageRoutes } from './pages/public-link-page.ts';
 import { signingRoutes } from './pages/signing-page.ts';
 import { validationPageRoutes } from './pages/validation-page.ts';
 import { bulkPageRoutes } from './sender/bulk-pages.ts';
+import { linkPageRoutes } from './sender/link-pages.ts';
 import { senderRoutes } from './sender/sender-pages.ts';
 import { templatePageRoutes } from './sender/template-pages.ts';
 
@@ -47,6 +48,7 @@ export type PageService = Pick<
   | 'folders'
   | 'generations'
   | 'linkVisits'
+  | 'publicLinks'
 >;
 
 export function portalPageRoutes(
@@ -90,6 +92,7 @@ export function portalPageRoutes(
     ...senderRoutes(service, clock),
     ...templatePageRoutes({ ...service, ids }),
     ...bulkPageRoutes({ ...service, ids }),
+    ...linkPageRoutes({ ...service, ids }),
     ...editorSessionPageRoutes(service.editorSessions),
     ...portalAssetRoutes(),
   ];

@@ -17,6 +17,7 @@ import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx'
 import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
 import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
+import { linksPage, linkView } from '../../web/pages/portal/sender/links-view.tsx';
 import { signingPage } from '../../web/pages/portal/signing-view.tsx';
 import { pageTexts } from '../../web/pages/portal/texts.ts';
 import { usersPage } from '../../web/pages/portal/users-view.tsx';
@@ -391,11 +392,41 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     refusedRowsCount: 1,
     error: { message: HOSTILE },
   } as never;
+  const link = {
+    id: HOSTILE,
+    name: HOSTILE,
+    role: HOSTILE,
+    contact: 'Email',
+    fields: [HOSTILE],
+    endDate: 0,
+    creationDate: 0,
+    language: null,
+    returnUrl: HOSTILE,
+    status: 'Open',
+    lastRefusal: { message: HOSTILE },
+    url: HOSTILE,
+    createdBy: { id: 'a', name: HOSTILE },
+  } as never;
   const rows = [{ row: 1, status: 'Refused', documentIds: [HOSTILE], error: { message: HOSTILE } }];
   return [
     ['documents', documents('')],
     ['drafts', documents('drafts')],
     ['bulk', bulkPage(page, user, { template, mayUse: true, file, preview, key: HOSTILE, refusal })],
+    [
+      'links',
+      linksPage(page, user, {
+        items: [link],
+        isFirst: true,
+        of: {
+          template: { id: 't', name: HOSTILE, roles: [HOSTILE, 'b'] } as never,
+          fields: [{ name: HOSTILE }],
+          mayUse: true,
+          takesPhones: true,
+          key: HOSTILE,
+        },
+      }),
+    ],
+    ['link', linkView(page, user, { link, code: { size: 1, path: '' }, mayChange: true, notice: undefined })],
     [
       'bulk results',
       bulkResultPage(page, user, {

@@ -37,9 +37,10 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
-import { assertRight } from '../shared/folder-access.ts';
+import { assertRight, mayChange } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
+import { type QrCode, qrCode } from '../shared/qr-code.ts';
 import { type RecordRuntime, Records } from '../shared/records.ts';
 import type { Tickets } from '../shared/tickets.ts';
 
@@ -70,6 +71,14 @@ export const LINK_VISITOR = defineActor('link-visitor', {
   version: 1,
   ends: ({ state }) => state === LINK_VISITOR_ENDED,
 });
+
+interface ShownLink {
+  readonly link: PublicLinkView;
+  /** Of its address. */
+  readonly code: QrCode;
+  /** True: the caller may end it. */
+  readonly mayChange: boolean;
+}
 
 export interface Linked {
   readonly id: string;
@@ -128,6 +137,18 @@ export class PublicLinks {
   async get(tenant: Tenant, id: string): Promise<PublicLinkView> {
     const link = await this.#records.existing(tenant, id);
     return this.#view(link.id, link.context);
+  }
+
+  /** For the page of a link. Refusals: `PublicLinkNotFound`. */
+  async shown(tenant: Tenant, given: string): Promise<ShownLink> {
+    const { id, context } = await this.#records.existing(tenant, given);
+    const link = this.#view(id, context);
+    return { link, code: qrCode(link.url), mayChange: mayChange(tenant, context) };
+  }
+
+  /** True: visitors may be asked for a telephone number. */
+  get takesPhones(): boolean {
+    return this.needs.hasMessages;
   }
 
   async end(tenant: Tenant, given: string): Promise<void> {

@@ -4,7 +4,7 @@
  * Source: RFC 4226 §5.3, RFC 6238 §§4 and 5.2, RFC 4648 §6.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { encode } from 'uqr';
+import { type QrCode, qrCode } from './qr-code.ts';
 
 /** Bytes of a secret. Source: RFC 4226 §4, R6. */
 export const TOTP_SECRET_BYTES = 20;
@@ -76,23 +76,16 @@ export interface AppContent {
   /** The secret in Base32, in groups of four. */
   readonly secret: string;
   readonly uri: string;
-  /** QR code of `uri`: squares of a side, and the dark ones as a path of SVG. */
-  readonly code: { readonly size: number; readonly path: string };
+  /** Of `uri`. */
+  readonly code: QrCode;
 }
 
 /** @param issuer and @param account as the app shows them */
 export function appContent(issuer: string, account: string, secret: Buffer): AppContent {
   const uri = otpauthUri(issuer, account, secret);
-  return { secret: grouped(base32(secret)), uri, code: squares(uri) };
+  return { secret: grouped(base32(secret)), uri, code: qrCode(uri) };
 }
 
 export function grouped(text: string): string {
   return text.match(/.{1,4}/g)?.join('-') ?? '';
-}
-
-/** Dark squares of a QR code, with its quiet zone. */
-function squares(text: string): AppContent['code'] {
-  const rows = encode(text, { ecc: 'M', border: 4 }).data;
-  const path = rows.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return { size: rows.length, path: path.join('') };
 }

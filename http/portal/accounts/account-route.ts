@@ -78,6 +78,7 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
   'DocumentGenerationNotFound',
   'TemplateNotFound',
   'TemplateVersionNotFound',
+  'PublicLinkNotFound',
 ]);
 
 /** A form field; longer texts are refused. */

@@ -5,6 +5,7 @@
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { Button } from '../../components/controls.tsx';
 import { DialogFrame } from '../../components/dialog-frame.tsx';
+import { QrPicture } from '../../components/qr-picture.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 type Action = NonNullable<SigningPageView['action']>;
@@ -253,10 +254,7 @@ function AppEnrolment({
   return (
     <>
       <p class="hint">{signing.appSetUp}</p>
-      <svg class="qr" viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={signing.appPicture}>
-        <rect width={code.size} height={code.size} fill="#fff" />
-        <path d={code.path} fill="#000" />
-      </svg>
+      <QrPicture code={code} label={signing.appPicture} />
       <p class="hint">
         {signing.appKey} <code class="secret">{secret}</code>
       </p>

@@ -55,6 +55,10 @@ const NEEDS: { readonly [name: string]: Right } = {
   'GET /account/templates/{id}/bulk/table.csv': 'Send',
   'POST /account/templates/{id}/bulk/preview': 'Send',
   'GET /account/templates/{id}/bulk/{generation}': 'Read',
+  'GET /account/templates/{id}/links': 'Read',
+  'POST /account/templates/{id}/links': 'Send',
+  'GET /account/links/{id}': 'Read',
+  'POST /account/links/{id}/end': 'Manage',
   'the button move': 'Manage',
   'the button address': 'Manage',
   'the button replace': 'Manage',
@@ -167,6 +171,7 @@ test('each person finds on the pages what the role and the right permit, and all
   const generation = await made(`/api/templates/${template}/generation`, {
     dataFile: { id: table.id, name: 'a.csv', contentType: 'text/csv' },
   });
+  const link = await made('/api/public-links', { name: 'Link', templateId: template, role: 'Tenant' });
   const member = await register(program, 'spare@example.org', SENDER, 'Spare');
   const { browser } = chief.caller;
   await browser.submit('/organization/webhooks', { url: 'http://127.0.0.1:9/', authType: 'NoAuth' });
@@ -200,6 +205,9 @@ test('each person finds on the pages what the role and the right permit, and all
     '/account/templates/{id}/bulk': [`/account/templates/${template}/bulk`],
     '/account/templates/{id}/bulk/table.csv': [`/account/templates/${template}/bulk/table.csv`],
     '/account/templates/{id}/bulk/{generation}': [`/account/templates/${template}/bulk/${generation}`],
+    '/account/templates/{id}/links': [`/account/templates/${template}/links`],
+    '/account/links': ['/account/links'],
+    '/account/links/{id}': [`/account/links/${link}`],
     '/organization': ['/organization'],
     '/organization/users': ['/organization/users'],
     '/organization/users/{userId}': [`/organization/users/${member}`],
@@ -259,7 +267,7 @@ test('each person finds on the pages what the role and the right permit, and all
   }
 
   // Nobody is refused what a page has offered. What ends something comes last, and the administrator, who may everything.
-  const isEnd = (name: string) => /cancel|remov|revo|sessions|sign-out/.test(name);
+  const isEnd = (name: string) => /cancel|remov|revo|sessions|sign-out|\/end$/.test(name);
   for (const [one, found] of seen) {
     const sent = new Map([...found.values()].flatMap(({ offers }) => [...offers]));
     await one.browser.page('/account');

@@ -8,6 +8,7 @@ import type {
 } from '../../../../actors/portal/api.ts';
 import type { Language } from '../../../../contracts/portal/words.ts';
 import { Button, ButtonLink, Field } from '../../../components/controls.tsx';
+import { QrPicture } from '../../../components/qr-picture.tsx';
 import { Badge, Card, Table } from '../../../components/surfaces.tsx';
 import { AccountForm, OWN_FACTOR, OWN_PASSKEYS, SIGN_IN_AGAIN, type Viewed } from '../account-form.tsx';
 import { type AccountPage, addressFrom, FORM_TOKEN } from '../account-frame.ts';
@@ -150,7 +151,6 @@ export function enrolmentPage(
 ): string {
   const { formToken, action, enrolment, isRequired = false, trouble, creation } = given;
   const { secondFactor: texts } = page.texts;
-  const { size, path } = enrolment.code;
   return outside(page, texts.enrolTitle, {
     content: (
       <>
@@ -159,10 +159,7 @@ export function enrolmentPage(
           <NewPasskeyForm page={page} options={creation} action={action} formToken={formToken} />
         )}
         <p>{texts.enrolText}</p>
-        <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={texts.qr}>
-          <rect width={size} height={size} fill="#fff" />
-          <path d={path} fill="#000" />
-        </svg>
+        <QrPicture code={enrolment.code} label={texts.qr} />
         <p>
           {texts.secret} <code class="secret">{enrolment.secret}</code>
         </p>

@@ -42,6 +42,7 @@ export function templatesPage(page: AccountPage, user: SignedInUser, shown: Temp
     main: (
       <>
         <PageHead title={templates.title}>
+          <ButtonLink href={addressFrom(page, '/account/links')}>{texts.links.title}</ButtonLink>
           {maySend(user.role, PATH) && (
             <ButtonLink rank="main" href={addressFrom(page, `${PATH}/new`)}>
               {templates.create}
@@ -167,6 +168,7 @@ export function templatePage(page: AccountPage, user: SignedInUser, shown: Templ
           {mayUse && (
             <ButtonLink href={addressFrom(page, `${PATH}/${id}/bulk`)}>{texts.bulk.open}</ButtonLink>
           )}
+          <ButtonLink href={addressFrom(page, `${PATH}/${id}/links`)}>{texts.links.title}</ButtonLink>
           {mayChange && (
             <>
               <ButtonLink href={addressFrom(page, `${PATH}/${id}/edit`)}>{templates.edit}</ButtonLink>
@@ -277,7 +279,7 @@ function nameOf({ files, isEnvelope, envelopeName }: CreateDocuments): string {
 }
 
 /** Name of a role: those that the service gave, such as `Signer 1`, in the language of the page. */
-function roleText({ roleNames }: Texts, role: string): string {
+export function roleText({ roleNames }: Texts, role: string): string {
   const [, type, number] = /^(Signer|Approver) (\d{1,4})$/.exec(role) ?? [];
   return type === 'Signer' || type === 'Approver' ? `${roleNames[type]} ${number}` : role;
 }
