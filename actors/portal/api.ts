@@ -44,6 +44,7 @@ export type { FolderGrants } from './folders/folder-grants.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { Generations, TablePreview } from './generations/generations.ts';
 export type { Templates } from './generations/templates.ts';
+export type { LinkDevices } from './links/link-devices.ts';
 export { type LinkVisits, VISIT_OUTCOMES } from './links/link-visits.ts';
 export type { PublicLinks } from './links/public-links.ts';
 export type { MailboxEntry, Mails, OperatorMails } from './mails/mails.ts';

@@ -4,6 +4,7 @@ import type { Accounts } from './accounts.ts';
 import type { DocumentServices } from './document-services.ts';
 import { Generations } from './generations/generations.ts';
 import { Templates } from './generations/templates.ts';
+import { LinkDevices } from './links/link-devices.ts';
 import { LinkVisits } from './links/link-visits.ts';
 import { PublicLinks } from './links/public-links.ts';
 import { Drafts } from './saved-requests/drafts.ts';
@@ -42,21 +43,30 @@ export function createRequestServices(
     publicUrl,
     hasMessages: options.messageGateway !== undefined,
   });
+  const linkVisits = new LinkVisits({
+    runtime,
+    folderRights,
+    publicLinks,
+    templates,
+    creation,
+    codes,
+    links,
+    waits,
+    onVisit: options.onVisit,
+  });
   return {
     drafts,
     generations,
     templates,
     publicLinks,
-    linkVisits: new LinkVisits({
+    linkVisits,
+    linkDevices: new LinkDevices({
       runtime,
       folderRights,
       publicLinks,
-      templates,
-      creation,
-      codes,
-      links,
-      waits,
-      onVisit: options.onVisit,
+      visits: linkVisits,
+      tickets,
+      publicUrl,
     }),
     savedFlows: new SavedFlowService(runtime, creation),
     editorSessions: new EditorSessionService({ runtime, tickets, tenants, drafts, publicUrl, folderRights }),

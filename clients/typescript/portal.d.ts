@@ -89,6 +89,7 @@ export type NewOrganization = { readonly "name": string; readonly "identifier"?:
 export type NewOrganizationUser = { readonly "name": string; readonly "identifier"?: string | null; readonly "email": string; readonly "phone"?: string | null; readonly "accessProfile"?: { readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null; readonly "auditor"?: boolean | null } | null };
 export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: string | null; readonly "identifier"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null };
 export type NewPublicLink = { readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "participants"?: readonly ({ readonly "role": string; readonly "user": NewParticipant })[] | null; readonly "contact"?: "Email" | "Phone" | null; readonly "fields"?: readonly (string)[] | null; readonly "mostDocuments"?: number | null; readonly "mostPerPerson"?: number | null; readonly "endDate"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl"?: string | null };
+export type NewPublicLinkDevice = { readonly "pin": string; readonly "hours"?: number | null };
 export type NewReminders = { readonly "everyDays"?: number | null; readonly "maximum"?: number | null; readonly "daysBeforeExpiry"?: readonly (number)[] | null };
 export type NewSavedFlow = { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly (NewFlowAction)[]; readonly "observers"?: readonly (NewObserver)[] | null };
 export type NewTag = { readonly "label"?: string | null; readonly "value": string };
@@ -102,6 +103,7 @@ export type NewXmlNamespace = { readonly "prefix"?: string | null; readonly "uri
 export type NotFound = { readonly "message": string; readonly "resourceName": string | null; readonly "resourceId": string | null };
 export type NotifiedEmails = { readonly "emails": readonly (string)[] };
 export type OpenedEditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": { readonly [name: string]: unknown }; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string; readonly "token": string };
+export type OpenedPublicLinkDevice = { readonly "id": string; readonly "openedBy": CreatedBy; readonly "creationDate": string; readonly "endDate": string; readonly "url": string };
 export type Organization = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "creationDate": string; readonly "embedOrigins": readonly (string)[]; readonly "refuseSignedEnvelopeFiles": boolean; readonly "requireSecondFactor": boolean; readonly "reminders": (Reminders) | (null); readonly "applications": readonly (Application)[] };
 export type OrganizationChanges = { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "requireSecondFactor"?: boolean | null; readonly "reminders"?: (NewReminders) | (null) };
 export type OrganizationPage = { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
@@ -118,8 +120,9 @@ export type PasskeyOptionsRequest = { readonly "ticket"?: string | null; readonl
 export type PendingNotification = { readonly "emails": readonly (string)[] };
 export type Period = { readonly "startDateUtc"?: string | null; readonly "endDateUtc"?: string | null };
 export type Principal = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
-export type PublicLink = { readonly "id": string; readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "contact": "Email" | "Phone"; readonly "fields": readonly (string)[]; readonly "mostDocuments": number; readonly "mostPerPerson": number; readonly "endDate": string; readonly "language": "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl": string | null; readonly "status": "Open" | "Full" | "Expired" | "Ended"; readonly "documentCount": number; readonly "lastRefusal": { readonly "code": string; readonly "message": string; readonly "date": string } | null; readonly "url": string; readonly "creationDate": string; readonly "createdBy": CreatedBy };
+export type PublicLink = { readonly "id": string; readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "contact": "Email" | "Phone"; readonly "fields": readonly (string)[]; readonly "mostDocuments": number; readonly "mostPerPerson": number; readonly "endDate": string; readonly "language": "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl": string | null; readonly "status": "Open" | "Full" | "Expired" | "Ended"; readonly "documentCount": number; readonly "lastRefusal": { readonly "code": string; readonly "message": string; readonly "date": string } | null; readonly "url": string; readonly "devices": readonly (PublicLinkDevice)[]; readonly "creationDate": string; readonly "createdBy": CreatedBy };
 export type PublicLinkCode = { readonly "ticket": string; readonly "name"?: string | null; readonly "email"?: string | null; readonly "phone"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "resend"?: boolean | null };
+export type PublicLinkDevice = { readonly "id": string; readonly "openedBy": CreatedBy; readonly "creationDate": string; readonly "endDate": string };
 export type PublicLinkDocument = { readonly "documentId": string; readonly "url": string };
 export type PublicLinkPage = { readonly "name": string; readonly "organizationName": string; readonly "contact": "Email" | "Phone"; readonly "fields": readonly ({ readonly "name": string; readonly "label": string | null; readonly "type": "Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment"; readonly "required": boolean; readonly "options": readonly (string)[]; readonly "maxLength": number | null; readonly "minimum": number | null; readonly "maximum": number | null })[]; readonly "language": "en" | "pt" | "es" | "de" | "fr" | "it" | null };
 export type PublicLinkTicket = { readonly "ticket": string };
@@ -836,6 +839,22 @@ export interface PortalOperations {
   /** Ends a link for anybody; documents that were made with it do not change. */
   readonly "POST /api/public-links/{id}/end": {
     readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PublicLinkNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Opens a device of the sender, such as a tablet at a counter, at which persons sign one after the other. */
+  readonly "POST /api/public-links/{id}/devices": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: NewPublicLinkDevice;
+    readonly answer: OpenedPublicLinkDevice;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "PublicLinkEnded" | "PublicLinkExpired" | "PublicLinkFull" | "PublicLinkNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Ends a device, wherever it is. */
+  readonly "POST /api/public-links/{id}/devices/{deviceId}/end": {
+    readonly params: { readonly "id": string; readonly "deviceId": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;

@@ -13,6 +13,7 @@ import { secondFactorRoutes } from './accounts/second-factor-pages.ts';
 import { signInRoutes } from './accounts/sign-in-pages.ts';
 import { userPageRoutes } from './accounts/user-pages.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
+import { herePageRoutes } from './pages/here-page.ts';
 import { homePageRoutes, marksRoutes } from './pages/open-pages.ts';
 import { brandingAssetRoutes, portalAssetRoutes, widgetRoutes } from './pages/portal-assets.ts';
 import { publicLinkPageRoutes } from './pages/public-link-page.ts';
@@ -49,6 +50,7 @@ export type PageService = Pick<
   | 'generations'
   | 'linkVisits'
   | 'publicLinks'
+  | 'linkDevices'
 >;
 
 export function portalPageRoutes(
@@ -69,6 +71,7 @@ export function portalPageRoutes(
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...publicLinkPageRoutes(service.linkVisits, ids),
+    ...herePageRoutes({ ...service, ids }),
     ...brandingAssetRoutes(service.branding),
     ...widgetRoutes(),
     ...signInRoutes(

@@ -149,7 +149,7 @@ export function portalRoutes(
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),
-    ...publicLinkRoutes(service.publicLinks, service.linkVisits, idempotency),
+    ...publicLinkRoutes(service.publicLinks, service.linkVisits, service.linkDevices, idempotency),
     ...savedFlowRoutes(service.savedFlows, idempotency),
     ...marksSessionRoutes(service.marksSessions),
     ...generationRoutes(service.generations, idempotency),

@@ -1,5 +1,6 @@
 /**
- * Number of codes that links for anybody have sent: of one link, to one mailbox, or to the telephones of an organization.
+ * Number of codes that links for anybody have sent: of one link, to one mailbox, or to the telephones of an organization; and
+ * of visits before a device.
  *
  * | from     | message   | to       | effects |                                 |
  * |----------|-----------|----------|---------|---------------------------------|

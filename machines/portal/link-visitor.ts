@@ -29,6 +29,8 @@ export interface LinkVisit {
   /** Hash of the exact address or number. */
   readonly person: string;
   readonly user: NewParticipant;
+  /** Host of the device before which the person stands; absent = none. */
+  readonly host?: { readonly id: string; readonly name: string };
   readonly fieldValues: NewFieldValues;
 }
 

@@ -105,13 +105,20 @@ interface Geolocation {
   readonly accuracy: number | null;
 }
 
-export type AuthenticationType = 'Email' | 'SMS' | 'Whatsapp' | 'AuthenticatorApp' | 'Login' | 'Application';
+export type AuthenticationType =
+  | 'Email'
+  | 'SMS'
+  | 'Whatsapp'
+  | 'AuthenticatorApp'
+  | 'Login'
+  | 'Application'
+  | 'InPerson';
 
 /** Evidence of the identity of an electronic signer. Source: docs/portal-values.md §17. */
 export interface Evidence {
   readonly ipAddress: string | null;
   readonly userAgent: string | null;
-  /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Login` = a passkey; `Application` = the application opened the page. */
+  /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Login` = a passkey; `Application` = the application opened the page; `InPerson` = at a device of the host. */
   readonly authenticationTypes: readonly AuthenticationType[];
   readonly authenticatedEmail: string | null;
   /** Number that the confirmed code was sent to; absent = none. */
@@ -125,6 +132,8 @@ export interface Evidence {
     readonly name: string;
     readonly organizationName: string;
   } | null;
+  /** User or application that opened the device at which the person acted; absent = no such device. */
+  readonly host?: { readonly id: string; readonly name: string };
   readonly geolocation: Geolocation | null;
   /** Typed by the participant. */
   readonly typedName: string | null;

@@ -7,6 +7,12 @@
  * | Open | KEEP        | Open  |         | the document of the visit was made           |
  * | Open | RELEASE     | Open  |         | the document of the visit was not made       |
  * | Open | END         | Open  |         | once                                         |
+ * | Open | DEVICE_OPEN | Open  |         | before its end, fewer than 20 devices        |
+ * | Open | DEVICE_TAKE | Open  |         | once for a device                            |
+ * | Open | DEVICE_NEXT | Open  |         | another person stands before the device      |
+ * | Open | DEVICE_MAKE | Open  |         | for the visit of the person there            |
+ * | Open | DEVICE_PIN  | Open  |         | the right one ends the device; few wrong ones |
+ * | Open | DEVICE_END  | Open  |         |                                              |
  * | Open | after 731 d | Ended |         |                                              |
  *
  * A link that takes no more visits stays in lists. Ended is not stored: the actor ends.
@@ -17,7 +23,7 @@ import type { Principal } from '../../contracts/portal/entities.ts';
 import type { NewRole } from '../../contracts/portal/flow.ts';
 import type { PublicLinkContact } from '../../contracts/portal/saved-requests/public-links.ts';
 import type { Language } from '../../contracts/portal/words.ts';
-import type { ApplicationId, Millis, OrganizationId } from '../ids.ts';
+import type { ApplicationId, DocumentId, Millis, OrganizationId } from '../ids.ts';
 import { type RecordMessage, recordMachine } from '../record.ts';
 
 export const PUBLIC_LINK_ENDED = 'Ended';
@@ -29,6 +35,32 @@ export const MAX_LINK_TIME_MS = 366 * DAY;
 export const PUBLIC_LINK_RETENTION_MS = 731 * DAY;
 /** Visits whose documents are being made at once; others wait. */
 const MAX_TAKING = 100;
+
+/** Time in which the address of a new device is opened, milliseconds. */
+export const DEVICE_OPENING_MS = 10 * 60_000;
+const MAX_DEVICES = 20;
+/** Wrong PINs of a device in a period, milliseconds. */
+const WRONG_PINS = { most: 5, period: 15 * 60_000 };
+
+/** A device of the sender at which persons sign one after the other. */
+export interface LinkDevice {
+  readonly id: string;
+  /** User or application that has opened it; somebody stands beside it. */
+  readonly host: { readonly id: string; readonly name: string };
+  /** True: the host is a user. */
+  readonly isUser: boolean;
+  /** Keyed hash. */
+  readonly pin: string;
+  readonly openedAt: Millis;
+  readonly endDate: Millis;
+  /** True: its address was opened. */
+  readonly isTaken: boolean;
+  /** Hash of the visit of the person before it; null = none yet. */
+  readonly visit: string | null;
+  /** Document that this person signs; null = none yet. */
+  readonly documentId: DocumentId | null;
+  readonly wrongPins: { readonly since: Millis; readonly count: number };
+}
 
 export interface PublicLinkContext {
   readonly organizationId: OrganizationId;
@@ -60,6 +92,8 @@ export interface PublicLinkContext {
   /** Visits whose documents are being made. */
   readonly taking: readonly string[];
   readonly endedAt: Millis | null;
+  /** Those that are open, or were when the last one was opened. Absent = none. */
+  readonly devices?: readonly LinkDevice[];
   /** Reason why the last visit that gave valid data made no document; null = none. */
   readonly lastRefusal: { readonly code: string; readonly message: string; readonly date: Millis } | null;
 }
@@ -67,6 +101,16 @@ export interface PublicLinkContext {
 export type PublicLinkMessage = RecordMessage &
   (
     | { readonly type: 'END' }
+    | { readonly type: 'DEVICE_OPEN'; readonly device: LinkDevice }
+    | { readonly type: 'DEVICE_TAKE' | 'DEVICE_END'; readonly device: string }
+    | { readonly type: 'DEVICE_NEXT'; readonly device: string; readonly visit: string }
+    | {
+        readonly type: 'DEVICE_MAKE';
+        readonly device: string;
+        readonly visit: string;
+        readonly documentId: DocumentId;
+      }
+    | { readonly type: 'DEVICE_PIN'; readonly device: string; readonly pin: string }
     | { readonly type: 'TAKE' | 'KEEP'; readonly visit: string }
     | {
         readonly type: 'RELEASE';
@@ -91,6 +135,44 @@ export function publicLinkStatus(
   return taken >= mostDocuments ? 'Full' : 'Open';
 }
 
+/** The devices that are open. */
+export function devicesOf(
+  { devices = [] }: Pick<PublicLinkContext, 'devices'>,
+  now: Millis,
+): readonly LinkDevice[] {
+  return devices.filter(({ endDate }) => now < endDate);
+}
+
+/** Changes an open device. @param change null = it ends; undefined = the message is not accepted */
+function withDevice(
+  link: PublicLinkContext,
+  { device, at }: { readonly device: string; readonly at: Millis },
+  change: (found: LinkDevice) => Partial<LinkDevice> | null | undefined,
+) {
+  const devices = devicesOf(link, at);
+  const found = devices.find(({ id }) => id === device);
+  const changed = found && change(found);
+  if (changed === undefined) return undefined;
+  return {
+    context: {
+      devices: devices.flatMap((one) =>
+        one !== found ? [one] : changed === null ? [] : [{ ...one, ...changed }],
+      ),
+    },
+  };
+}
+
+/** The right PIN ends the device. After too many wrong ones none counts for a while. */
+function afterPin(
+  { pin, wrongPins }: LinkDevice,
+  { pin: given, at }: { readonly pin: string; readonly at: Millis },
+): Partial<LinkDevice> | null | undefined {
+  const isOld = at - wrongPins.since >= WRONG_PINS.period;
+  if (!isOld && wrongPins.count >= WRONG_PINS.most) return undefined;
+  if (pin === given) return null;
+  return { wrongPins: isOld ? { since: at, count: 1 } : { ...wrongPins, count: wrongPins.count + 1 } };
+}
+
 export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMessage>({
   id: 'public-link',
   state: 'Open',
@@ -112,6 +194,21 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
     },
     END: ({ endedAt }, { at }) =>
       endedAt === null ? { context: { endedAt: at }, note: 'The link was ended.' } : undefined,
+    DEVICE_OPEN: (link, { device, at }) => {
+      const devices = devicesOf(link, at);
+      if (publicLinkStatus(link, at) !== 'Open' || devices.length >= MAX_DEVICES) return undefined;
+      return { context: { devices: [...devices, device] }, note: `${device.host.name} opened a device.` };
+    },
+    DEVICE_TAKE: (link, message) =>
+      withDevice(link, message, ({ isTaken }) => (isTaken ? undefined : { isTaken: true })),
+    DEVICE_NEXT: (link, message) =>
+      withDevice(link, message, () => ({ visit: message.visit, documentId: null })),
+    DEVICE_MAKE: (link, message) =>
+      withDevice(link, message, ({ visit }) =>
+        visit === message.visit ? { documentId: message.documentId } : undefined,
+      ),
+    DEVICE_PIN: (link, message) => withDevice(link, message, (device) => afterPin(device, message)),
+    DEVICE_END: (link, message) => withDevice(link, message, () => null),
   },
   end: { state: PUBLIC_LINK_ENDED, lifetimeMs: PUBLIC_LINK_RETENTION_MS },
 });

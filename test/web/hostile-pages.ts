@@ -15,6 +15,7 @@ import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
 import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
+import { hereStartPage } from '../../web/pages/portal/public-link-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
 import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
 import { linksPage, linkView } from '../../web/pages/portal/sender/links-view.tsx';
@@ -406,6 +407,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     lastRefusal: { message: HOSTILE },
     url: HOSTILE,
     createdBy: { id: 'a', name: HOSTILE },
+    devices: [{ id: HOSTILE, openedBy: { id: 'a', name: HOSTILE }, creationDate: 0, endDate: 0 }],
   } as never;
   const rows = [{ row: 1, status: 'Refused', documentIds: [HOSTILE], error: { message: HOSTILE } }];
   return [
@@ -426,7 +428,17 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
         },
       }),
     ],
-    ['link', linkView(page, user, { link, code: { size: 1, path: '' }, mayChange: true, notice: undefined })],
+    [
+      'link',
+      linkView(page, user, {
+        link,
+        code: { size: 1, path: '' },
+        mayUse: true,
+        mayChange: true,
+        notice: undefined,
+      }),
+    ],
+    ['start of a device', hereStartPage(page.words, undefined, HOSTILE)],
     [
       'bulk results',
       bulkResultPage(page, user, {

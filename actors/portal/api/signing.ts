@@ -68,9 +68,15 @@ export interface SigningPageView {
     | 'replaced'
     /** The sender has removed the person of the link. */
     | 'removed'
+    /** The person has acted before a device, which others use now. */
+    | 'signed-here'
+    /** The same, without an act. */
+    | 'left-here'
     | 'unknown';
   /** The link is for reading only. @default false */
   readonly isObserver?: boolean;
+  /** The person stands before a device of the sender. @default false */
+  readonly isHere?: boolean;
   /** The link is too old to open the file with. */
   readonly isLinkOver?: boolean;
   /** Of the person of the link. @default none: that of the browser */

@@ -18,8 +18,12 @@ import { LINK_CODES, type Linked } from './public-links.ts';
 /** Codes to one mailbox from all links of an organization, and of one link to all. */
 const MAILBOX_CODES = { most: 10, period: 3_600_000 };
 const LINK_CODES_PER_HOUR = { most: 120, period: 3_600_000 };
+/** Visits before one device. */
+const DEVICE_VISITS = { most: 120, period: 3_600_000 };
 const DAY = 24 * 3_600_000;
 const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
+
+const TOO_MANY_VISITS = 'As many persons have used the device as may in this time.';
 
 interface CodeLimit {
   readonly of: readonly string[];
@@ -44,14 +48,25 @@ export async function countCode(
   if (phone && messagesPerDay !== undefined)
     limits.push({ of: ['telephones', organizationId], most: Math.ceil(messagesPerDay / 4), period: DAY });
   limits.push({ of: ['link', id], ...LINK_CODES_PER_HOUR });
-  for (const { of, most, period } of limits) {
-    const counter = derivedId('link-codes', ...of);
-    await accepted(actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
-    await accepted(
-      actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
-      () => new PortalRefusal('TooManyRequests', TOO_MANY_CODES, { retryAfterSeconds: period / 1_000 }),
-    );
-  }
+  for (const limit of limits) await count(actors, limit, TOO_MANY_CODES);
+}
+
+/** Counts a visit before a device. Refusals: `TooManyRequests`. */
+export async function countDeviceVisit(actors: ServiceRuntime['actors'], device: string): Promise<void> {
+  await count(actors, { of: ['device', device], ...DEVICE_VISITS }, TOO_MANY_VISITS);
+}
+
+async function count(
+  actors: ServiceRuntime['actors'],
+  { of, most, period }: CodeLimit,
+  message: string,
+): Promise<void> {
+  const counter = derivedId('link-codes', ...of);
+  await accepted(actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
+  await accepted(
+    actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
+    () => new PortalRefusal('TooManyRequests', message, { retryAfterSeconds: period / 1_000 }),
+  );
 }
 
 /**

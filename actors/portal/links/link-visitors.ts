@@ -1,6 +1,6 @@
 /** The person of a visit to a link for anybody: an address or a number, and the actor that has the visits of that person. */
 import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
-import type { NewField } from '../../../contracts/portal/flow.ts';
+import type { NewField, NewFlowAction } from '../../../contracts/portal/flow.ts';
 import type {
   PublicLinkPage,
   PublicLinkVisit,
@@ -62,6 +62,29 @@ export function visitorOf(
 /** Hash of the id that a client has drawn: whoever knows the id gets the address of the document. */
 export function hashOf(visitId: string): string {
   return derivedId('link-visit', visitId.toLowerCase());
+}
+
+/** The person before a device: each visit has an actor of its own, for nobody has proven an address. Refusals: `BadRequest`. */
+export function visitorHere(
+  found: Linked,
+  given: Pick<PublicLinkVisit, 'visitId' | 'name' | 'email' | 'phone' | 'language'>,
+): Visitor {
+  const person = hashOf(given.visitId);
+  return { ...visitorOf(found, given), id: derivedId('link-visitor', found.id, 'here', person), person };
+}
+
+/** True when a role is alone in the first step, and needs no certificate there. */
+export function beginsAlone(
+  actions: readonly Pick<NewFlowAction, 'title' | 'type' | 'step' | 'allowElectronicSignature'>[],
+  role: string,
+): boolean {
+  const first = Math.min(...actions.map(({ step }) => step ?? 0));
+  return actions
+    .filter(({ step }) => (step ?? 0) === first)
+    .every(
+      ({ title, type, allowElectronicSignature }) =>
+        roleKey(title ?? '') === roleKey(role) && (type === 'Approver' || allowElectronicSignature === true),
+    );
 }
 
 /** True for a refusal that the visitor can mend; of all others the sender learns. */

@@ -33,11 +33,13 @@ import type { SigningCodes } from '../signing/signing-codes.ts';
 import { assertTaken, countCode } from './link-limits.ts';
 import {
   assertAsked,
+  beginsAlone,
   hashOf,
   holderOf,
   shownField,
   turnOf,
   type Visitor,
+  visitorHere,
   visitorOf,
 } from './link-visitors.ts';
 import { actionsOf, LINK_VISITOR, type Linked, type PublicLinks } from './public-links.ts';
@@ -106,9 +108,18 @@ export class LinkVisits {
     },
   ) {}
 
+  /** Resolves for the ticket of a link, in any state. Refusals: `PublicLinkNotFound`. */
+  async checkTicket(ticket: string): Promise<void> {
+    await this.needs.publicLinks.ofTicket(ticket);
+  }
+
   /** The questions of a link. Refusals: those of a closed link. */
   async page(ticket: string) {
-    const found = await this.needs.publicLinks.ofTicket(ticket);
+    return this.pageOf(await this.needs.publicLinks.ofTicket(ticket));
+  }
+
+  /** The same for a link that was found. */
+  async pageOf(found: Linked) {
     const { link } = found;
     const owner = await this.#openedBy(found);
     const asked = new Set(link.fields);
@@ -217,22 +228,65 @@ export class LinkVisits {
     const number = before?.documents.length ?? 0;
     if (number >= link.mostPerPerson) throw new PortalRefusal('PublicLinkPersonFull');
     const fieldValues = given.fieldValues ?? {};
-    assertAsked(link, Object.keys(fieldValues));
-    await assertTaken(this.needs, owner, found, { user: visitor.user, fieldValues });
     const visit = { visitId, person: visitor.person, user: visitor.user, fieldValues };
-    const after = await this.#make(found, visitor.id, { number, visit });
-    if (after === 'not-first') {
-      if (attempts > 1) return this.#visit(given, attempts - 1);
-      throw new PortalRefusal('ServiceBusy');
-    }
+    const documentId = await this.#madeFor(found, visitor.id, { owner, number, visit });
+    if (documentId !== undefined) return { outcome: 'made', ...(await this.#answer(link, documentId)) };
+    if (attempts > 1) return this.#visit(given, attempts - 1);
+    throw new PortalRefusal('ServiceBusy');
+  }
+
+  /**
+   * Makes the document of a visit before a device of the sender. Nobody has proven an address, so the visit finds no earlier
+   * document. Refusals: those of a visit.
+   */
+  async visitHere(
+    found: Linked,
+    host: NonNullable<LinkVisit['host']>,
+    given: Omit<PublicLinkVisit, 'ticket' | 'code'>,
+  ): Promise<DocumentId> {
+    const owner = await this.#openedBy(found);
+    const visitId = hashOf(given.visitId);
+    const { id, person, user } = visitorHere(found, given);
+    const [made] = (await this.#settled(id))?.documents ?? [];
+    if (made !== undefined) return made.documentId;
+    const visit = { visitId, person, user, host, fieldValues: given.fieldValues ?? {} };
+    const documentId = await this.#madeFor(found, id, { owner, number: 0, visit });
+    if (documentId === undefined) throw new PortalRefusal('ServiceBusy');
+    this.needs.onVisit?.('made');
+    return documentId;
+  }
+
+  /** Address at which the person before a device signs; undefined once the person has acted, or the document has ended. */
+  async addressHere(
+    { link: { role } }: Linked,
+    host: NonNullable<LinkVisit['host']>,
+    documentId: DocumentId,
+  ): Promise<string | undefined> {
+    const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
+    const turn = document && turnOf(document, role);
+    if (document === undefined || turn === undefined) return undefined;
+    const state = pageState({ state: document.state as DocumentState, context: document.context }, turn);
+    return state === 'ready' ? this.needs.links.here(document.context, turn, host) : undefined;
+  }
+
+  /** The document of a visit that was checked; undefined when another visit of the person was first. */
+  async #madeFor(
+    found: Linked,
+    id: string,
+    { owner, number, visit }: { readonly owner: Tenant; readonly number: number; readonly visit: LinkVisit },
+  ): Promise<DocumentId | undefined> {
+    assertAsked(found.link, Object.keys(visit.fieldValues));
+    await assertTaken(this.needs, owner, found, visit);
+    const after = await this.#make(found, id, { number, visit });
+    if (after === 'not-first') return undefined;
     if (after?.refused?.visitId === visit.visitId) {
       const { code, message, details } = after.refused;
       throw new PortalRefusal(code, message, details && { details });
     }
-    const made = after?.documents.find((one) => one.visitId === visitId);
+    const made = after?.documents.find(({ visitId }) => visitId === visit.visitId);
     // It is made later; the same visit is answered with it.
     if (made === undefined) throw new PortalRefusal('ServiceBusy');
-    return { outcome: 'made', ...(await this.#answer(link, made.documentId)) };
+    return made.documentId;
   }
 
   /** Stores the visit, and waits for its document. */
@@ -272,7 +326,7 @@ export class LinkVisits {
   async make(
     { id, link }: Linked,
     seed: string,
-    { user, fieldValues }: Pick<LinkVisit, 'user' | 'fieldValues'>,
+    { user, fieldValues, host }: Pick<LinkVisit, 'user' | 'fieldValues' | 'host'>,
   ): Promise<DocumentId> {
     const owner = await this.#ownerOf(link);
     const { role, returnUrl } = link;
@@ -283,7 +337,8 @@ export class LinkVisits {
       {
         version: null,
         documentName: null,
-        properties: {},
+        // Before a device nobody waits for a mail.
+        properties: host === undefined ? {} : { disablePendingActionNotifications: true },
         participants: [...link.participants, { role, user }],
         fieldValues,
         publicLink,
@@ -324,6 +379,17 @@ export class LinkVisits {
     const owner = await ownerOf(this.needs, { ...link, createdAt: link.creationDate });
     if (owner === undefined) throw new PortalRefusal('PublicLinkEnded');
     return owner;
+  }
+
+  /** Refusals: those of a closed link; `InvalidFlowAction` where the visitor does not begin alone and without a certificate. */
+  async assertHere(found: Linked): Promise<void> {
+    const { link } = found;
+    const { flowActions } = await this.#requestOf(await this.#openedBy(found), link);
+    if (beginsAlone(flowActions, link.role)) return;
+    throw new PortalRefusal(
+      'InvalidFlowAction',
+      'At a device the visitor begins: alone in the first step, and without a certificate.',
+    );
   }
 
   /** The request of the template as it is now. Refusals: `PublicLinkEnded` where it makes no document for the role any more. */

@@ -6,6 +6,7 @@
  * Source: docs/decisions/0470-links-for-anybody.md.
  */
 import { defineActor, type Row } from '@sealwright/runtime';
+import type { WithoutTime } from '@sealwright/runtime/actions';
 import { senderFields } from '../../../contracts/portal/flow.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
@@ -23,9 +24,11 @@ import {
 } from '../../../machines/portal/link-visitor.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
+  devicesOf,
   MAX_LINK_TIME_MS,
   PUBLIC_LINK_ENDED,
   type PublicLinkContext,
+  type PublicLinkMessage,
   publicLinkMachine,
   publicLinkStatus,
 } from '../../../machines/portal/public-link.ts';
@@ -37,7 +40,7 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
-import { assertRight, mayChange } from '../shared/folder-access.ts';
+import { assertRight, mayChange, reachesFolder } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { type QrCode, qrCode } from '../shared/qr-code.ts';
@@ -51,8 +54,19 @@ export const PUBLIC_LINK = defineActor('public-link', {
   machine: publicLinkMachine,
   version: 1,
   rows: ({ id, context }) => {
-    const { organizationId, order, participants: _people, taking: _taking, folderId, ...shown } = context;
-    const value = { ...shown, ...(folderId !== null && { folderId }) } as object as Row['value'];
+    const { organizationId, order, participants: _people, taking: _taking, folderId, ...rest } = context;
+    const { devices: _devices, ...shown } = rest;
+    const devices = (context.devices ?? []).map(({ id: device, host, openedAt, endDate }) => ({
+      id: device,
+      host,
+      openedAt,
+      endDate,
+    }));
+    const value = {
+      ...shown,
+      ...(devices.length > 0 && { devices }),
+      ...(folderId !== null && { folderId }),
+    } as object as Row['value'];
     return [{ view: 'public-links', key: [organizationId, order, id], value }];
   },
   counters: ({ context: { organizationId } }) => ({ [`public-links/${organizationId}`]: 1 }),
@@ -76,6 +90,8 @@ interface ShownLink {
   readonly link: PublicLinkView;
   /** Of its address. */
   readonly code: QrCode;
+  /** True: the caller may open devices for it. */
+  readonly mayUse: boolean;
   /** True: the caller may end it. */
   readonly mayChange: boolean;
 }
@@ -143,7 +159,8 @@ export class PublicLinks {
   async shown(tenant: Tenant, given: string): Promise<ShownLink> {
     const { id, context } = await this.#records.existing(tenant, given);
     const link = this.#view(id, context);
-    return { link, code: qrCode(link.url), mayChange: mayChange(tenant, context) };
+    const mayUse = reachesFolder(tenant, context.folderId, 'Send');
+    return { link, code: qrCode(link.url), mayUse, mayChange: mayChange(tenant, context) };
   }
 
   /** True: visitors may be asked for a telephone number. */
@@ -157,6 +174,23 @@ export class PublicLinks {
     await this.#records.send(id, { type: 'END' }, (refused) =>
       refused.reason === 'not-accepted' ? undefined : this.#records.refusalOf(refused),
     );
+  }
+
+  /** A link that the caller may use for persons before a device. Refusals: `PublicLinkNotFound`, `Forbidden`. */
+  async toUse(tenant: Tenant, given: string): Promise<Linked> {
+    const { id, context } = await this.#records.existing(tenant, given);
+    if (context.folderId !== null) assertRight(tenant, context.folderId, 'Send');
+    return { id, link: context };
+  }
+
+  async read(id: string): Promise<Linked | undefined> {
+    const found = await this.#records.read(id);
+    return found && { id: found.id, link: found.context };
+  }
+
+  /** Undefined when the link does not accept the message. */
+  async tell(id: string, message: WithoutTime<PublicLinkMessage>): Promise<PublicLinkContext | undefined> {
+    return (await this.#records.send(id, message))?.context;
   }
 
   /** The link of a ticket, in any state. Refusals: `PublicLinkNotFound`. */
@@ -247,6 +281,12 @@ export class PublicLinks {
       documentCount: taken,
       lastRefusal,
       url: `${publicUrl()}/link?ticket=${tickets.issue('link', [id], creationDate)}`,
+      devices: devicesOf(link, runtime.clock.now()).map(({ id: device, host, openedAt, endDate: until }) => ({
+        id: device,
+        openedBy: host,
+        creationDate: openedAt,
+        endDate: until,
+      })),
       creationDate,
       createdBy: { id: createdBy.id, name: createdBy.name },
     };

@@ -1,8 +1,8 @@
 /**
  * Tickets of participants and observers, and the URLs that carry them.
  *
- * A ticket names document, action, person and issuer: the portal by mail, or an application that has authenticated the
- * person. Source: docs/portal-values.md §9.
+ * A ticket names document, action, person and issuer: the portal by mail, an application that has authenticated the
+ * person, or the host of a device before which the person stands. Source: docs/portal-values.md §9.
  */
 
 import type { Clock } from '@sealwright/runtime';
@@ -18,8 +18,11 @@ import type { MailLinks } from './mail-rendering.ts';
 /** Longest name of an application in a ticket, bytes; the rest of a longer one is left out. */
 const MAX_NAME_LENGTH = 120;
 
+/** Time that a person has before a device, milliseconds. */
+const HERE_LIFETIME_MS = 3_600_000;
+
 /** Issuers of tickets, one letter each on the wire. */
-const ORIGINS = { mail: 'm', application: 'a' } as const;
+const ORIGINS = { mail: 'm', application: 'a', here: 'h' } as const;
 
 export interface SigningTicket {
   readonly documentId: DocumentId;
@@ -29,8 +32,10 @@ export interface SigningTicket {
   readonly needsEmailCode: boolean;
   /** Version of the document when the ticket was given; missing in tickets of earlier programs. */
   readonly documentVersion?: number;
-  /** The application that gave the ticket; null = it was mailed. */
+  /** The application that gave the ticket, or the host of the device; null = it was mailed. */
   readonly application: { readonly id: ApplicationId; readonly name: string } | null;
+  /** True: the person stands before a device of the sender, which others use afterwards. */
+  readonly isHere: boolean;
   readonly expiresAt: Millis;
   readonly expired: boolean;
 }
@@ -112,6 +117,18 @@ export class SigningLinks implements MailLinks {
     return { url: this.#url(key, 'sign', ticket), embedUrl: this.#url(key, 'sign-embedded', ticket) };
   }
 
+  /** For a person before a device of the sender. The ticket opens the document until the person has acted. */
+  here(
+    { id, key, version }: Pick<DocumentSummary, 'id' | 'key' | 'version'>,
+    turn: { readonly flowActionId: FlowActionId; readonly userId: UserId },
+    host: { readonly id: string; readonly name: string },
+  ): string {
+    const { tickets, clock } = this;
+    const origin = `${versionClaim(version)}${ORIGINS.here}`;
+    const claims = [id, turn.flowActionId, turn.userId, origin, host.id, cut(host.name)];
+    return this.#url(key, 'sign', tickets.issue('sign', claims, clock.now(), HERE_LIFETIME_MS));
+  }
+
   /** Undefined for anything that is not one of ours. */
   parse(text: string): SigningTicket | undefined {
     const { tickets, clock } = this;
@@ -125,6 +142,7 @@ export class SigningLinks implements MailLinks {
       flowActionId: flowActionId as FlowActionId,
       userId: userId as UserId,
       needsEmailCode: origin.endsWith('c'),
+      isHere: origin.endsWith(ORIGINS.here),
       ...(version !== undefined && { documentVersion: Number(version) }),
       application:
         applicationId === undefined ? null : { id: applicationId as ApplicationId, name: name ?? '' },

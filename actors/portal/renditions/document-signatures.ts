@@ -154,6 +154,7 @@ function evidenceView(
       passkeyAddedAt: new Date(evidence.passkey.since).toISOString(),
     }),
     authenticatedApplication: evidence.authenticatedApplication,
+    ...(evidence.host !== undefined && { inPersonAtDeviceOf: { ...evidence.host } }),
     authenticatedSelfie: null,
     authenticatedPix: null,
     geolocation: evidence.geolocation,

@@ -23,7 +23,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `reading` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -63,6 +63,9 @@ export function evidenceFile(content: SignedEvidence): Buffer {
         name: application.name,
         organizationName: application.organizationName,
       },
+      ...(evidence.host !== undefined && {
+        inPersonAtDeviceOf: { id: evidence.host.id, name: evidence.host.name },
+      }),
       geolocation: geolocation && {
         latitude: geolocation.latitude,
         longitude: geolocation.longitude,

@@ -84,6 +84,7 @@ function personOf(
       authenticatorAppSince: evidence.authenticatorAppSince ?? null,
       passkey: evidence.passkey ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
+      hostName: evidence.host?.name ?? null,
       typedName: evidence.typedName,
       geolocation:
         evidence.geolocation && `${evidence.geolocation.latitude}, ${evidence.geolocation.longitude}`,

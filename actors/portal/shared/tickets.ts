@@ -11,7 +11,7 @@
 import type { Millis } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import { EDITOR_LINK_LIFETIME_MS } from '../../../machines/portal/editor-session.ts';
-import { PUBLIC_LINK_RETENTION_MS } from '../../../machines/portal/public-link.ts';
+import { DEVICE_OPENING_MS, PUBLIC_LINK_RETENTION_MS } from '../../../machines/portal/public-link.ts';
 import { readSignedToken, signToken } from '../../shared/secrets/token.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
@@ -26,6 +26,7 @@ const KINDS = {
   signIn: 8,
   editor: 9,
   link: 10,
+  device: 11,
 } as const;
 export type TicketKind = keyof typeof KINDS;
 
@@ -41,6 +42,7 @@ export const TICKET_LIFETIME_MS: { readonly [Kind in TicketKind]: Millis } = {
   signIn: SIGN_IN_LIFETIME_MS,
   editor: EDITOR_LINK_LIFETIME_MS,
   link: PUBLIC_LINK_RETENTION_MS,
+  device: DEVICE_OPENING_MS,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

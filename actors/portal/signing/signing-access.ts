@@ -29,7 +29,7 @@ import {
   documentOf,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
-import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
+import { isPromised, namedTurn, pageState } from '../document-records/signing-turns.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';
@@ -45,8 +45,10 @@ export interface SigningCall {
   readonly isByTicket: boolean;
   /** True: an electronic signature requires an e-mail code. */
   readonly needsEmailCode: boolean;
-  /** The application that authenticated the participant; null = the link was mailed. */
+  /** The application that authenticated the participant, or the host of the device; null = the link was mailed. */
   readonly application: { readonly id: string; readonly name: string } | null;
+  /** True: the participant stands before a device of the host. */
+  readonly isHere: boolean;
 }
 
 type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
@@ -87,14 +89,17 @@ export async function signingCall(
       ticket.documentVersion !== document.context.version
     )
       throw new PortalRefusal('VersionChanged');
-    const { needsEmailCode, application } = ticket;
-    return callOf(document, named, { isByTicket: true, needsEmailCode, application });
+    const { needsEmailCode, application, isHere } = ticket;
+    // The next person before the device reads nothing of the last one.
+    if (isHere && !changes && pageState(document, ticket) !== 'ready')
+      throw new PortalRefusal('InvalidTicket');
+    return callOf(document, named, { isByTicket: true, needsEmailCode, application, isHere });
   }
   const document = await documentForKey(access, directory);
   const named = firstTurn(document.context, access, holder);
   if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
   const { application } = access.tenant;
-  return callOf(document, named, { isByTicket: false, needsEmailCode: false, application });
+  return callOf(document, named, { isByTicket: false, needsEmailCode: false, application, isHere: false });
 }
 
 function callOf(
@@ -104,10 +109,11 @@ function callOf(
     isByTicket,
     needsEmailCode,
     application,
-  }: Pick<SigningCall, 'isByTicket' | 'needsEmailCode' | 'application'>,
+    isHere,
+  }: Pick<SigningCall, 'isByTicket' | 'needsEmailCode' | 'application' | 'isHere'>,
 ): SigningCall {
   const turn = { flowActionId: action.id, userId: user.id };
-  return { state, context, turn, action, user, isByTicket, needsEmailCode, application };
+  return { state, context, turn, action, user, isByTicket, needsEmailCode, application, isHere };
 }
 
 interface NamedTurn {
@@ -218,7 +224,7 @@ export function evidenceOf(
     readonly at: Millis;
   },
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
-  const { context, user, application, turn } = call;
+  const { context, user, application, isHere, turn } = call;
   const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))
     ? phoneNumber(user.phone)
     : undefined;
@@ -228,18 +234,21 @@ export function evidenceOf(
     authenticationTypes: [
       ...kinds.map((kind) => (kind === 'Sms' ? 'SMS' : kind)),
       ...(passkeySince === undefined ? [] : (['Login'] as const)),
-      ...(application === null ? [] : (['Application'] as const)),
+      ...(application === null ? [] : ([isHere ? 'InPerson' : 'Application'] as const)),
     ],
     authenticatedEmail: kinds.includes('Email') ? user.email : null,
     ...(phone !== undefined && { authenticatedPhone: phone }),
     ...(appSince !== undefined && { authenticatorAppSince: appSince }),
     ...(passkeySince !== undefined &&
       user.email !== null && { passkey: { email: user.email, since: passkeySince } }),
-    authenticatedApplication: application && {
-      id: application.id,
-      name: application.name,
-      organizationName: context.organization.name,
-    },
+    authenticatedApplication: isHere
+      ? null
+      : application && {
+          id: application.id,
+          name: application.name,
+          organizationName: context.organization.name,
+        },
+    ...(isHere && application !== null && { host: { id: application.id, name: application.name } }),
     geolocation: signing.geolocation ?? null,
     typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,

@@ -178,6 +178,7 @@ export class CertificateSigning {
       ...named,
       isByTicket: false,
       needsEmailCode: false,
+      isHere: false,
       turn: { flowActionId: named.action.id, userId: named.user.id },
       application: application ?? reservation?.application ?? null,
     };

@@ -77,6 +77,20 @@ async function mailLink(
     await createMail(actors, id, { organizationId: context.organization.id, content, at: now });
 }
 
+/** The page of a person before a device: nothing is left for the next one. */
+function afterHere(
+  state: SigningPageView['state'],
+  { branding, language }: Pick<SigningPageView, 'branding' | 'language'>,
+): SigningPageView {
+  const hasActed = state === 'processing' || state === 'done' || state === 'concluded';
+  return {
+    state: hasActed ? 'signed-here' : 'left-here',
+    embedOrigins: [],
+    branding,
+    ...(language && { language }),
+  };
+}
+
 /** The file whose first page is shown, and for whom. */
 function drawn({ id, current, organization }: DocumentContext): Parameters<FirstPages['of']> {
   return [current, { documentId: id, organization: organization.id }];
@@ -156,6 +170,7 @@ export class SigningPages {
       contact: shown.senderName ?? shown.organizationName,
       ...(named?.user.language && { language: named.user.language }),
     };
+    if (ticket.isHere && (state !== 'ready' || ticket.expired)) return afterHere(state, about);
     // The person of the link is not in the flow any more, and learns no later name of the document.
     if (state === 'unknown') {
       const isInFlow = context.actions.some(({ id }) => id === ticket.flowActionId);
@@ -173,6 +188,7 @@ export class SigningPages {
       ...about,
       document: shown,
       isLinkOver: ticket.expired,
+      ...(ticket.isHere && { isHere: true }),
       ...(named && { action: await this.#action(context, named, ticket.needsEmailCode, state) }),
       participants: pageParticipants(context, ticket),
       ...(named?.user.email &&

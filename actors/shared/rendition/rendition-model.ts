@@ -45,6 +45,8 @@ export interface RenditionPerson {
     /** Absent in models of earlier versions. */
     readonly passkey?: { readonly email: string; readonly since: Millis } | null;
     readonly applicationName: string | null;
+    /** Of the device at which the person acted; absent = none. */
+    readonly hostName?: string | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;
     /** Absent in models of earlier versions. */

@@ -88,6 +88,14 @@ const newPublicLink = members({
   ),
 }).meta({ id: 'NewPublicLink' });
 
+const device = {
+  id: identity,
+  openedBy: creator,
+  creationDate,
+  endDate: time.describe('End of the device.'),
+};
+const publicLinkDevice = entity('PublicLinkDevice', device);
+
 const publicLink = entity('PublicLink', {
   id: identity,
   name: entityName,
@@ -116,6 +124,9 @@ const publicLink = entity('PublicLink', {
     'Address for visitors. Anybody who has it can use the link.',
     'https://sign.example.com/link?ticket=0f8c1d2e',
   ),
+  devices: z
+    .array(publicLinkDevice)
+    .describe('Devices at which persons sign one after the other, while they are open.'),
   creationDate,
   createdBy: creator,
 });
@@ -169,6 +180,50 @@ export const endPublicLink = operation('POST /api/public-links/{id}/end', {
   description: 'An ended link stays ended: a repeated call changes nothing.',
   scope: 'Create',
   params,
+  reply: 'empty',
+  refusals: ['PublicLinkNotFound'],
+});
+
+export const openLinkDevice = operation('POST /api/public-links/{id}/devices', {
+  summary:
+    'Opens a device of the sender, such as a tablet at a counter, at which persons sign one after the other.',
+  description:
+    'For who stands beside it: no code is sent, and the evidence names the caller and says that the person signed there. The address is opened once, within ten minutes, in the browser of the device; it takes the session of the browser away. `InvalidFlowAction`: the visitor is not alone in the first step of the template, or needs a certificate. A link has at most 20 devices (`LimitExceeded`), each makes at most 120 documents an hour.',
+  scope: 'Create',
+  params,
+  body: members({
+    pin: shown(
+      text,
+      'Four to twelve digits that end the device there. Five wrong ones in 15 minutes are taken.',
+      '2468',
+    ),
+    hours: shown(wholeFrom(1, 24).nullish(), 'Hours until it ends by itself. Null: 12.', 8),
+  }).meta({ id: 'NewPublicLinkDevice' }),
+  examples: { request: { pin: '2468' } },
+  reply: entity('OpenedPublicLinkDevice', {
+    ...device,
+    url: shown(
+      z.url(),
+      'Address for the browser of the device. Whoever opens it first makes documents without codes.',
+      'https://sign.example.com/here?ticket=0f8c1d2e',
+    ),
+  }),
+  refusals: [
+    'PublicLinkNotFound',
+    'PublicLinkEnded',
+    'PublicLinkExpired',
+    'PublicLinkFull',
+    'InvalidFlowAction',
+    'LimitExceeded',
+  ],
+});
+
+export const endLinkDevice = operation('POST /api/public-links/{id}/devices/{deviceId}/end', {
+  summary: 'Ends a device, wherever it is.',
+  description:
+    'A repeated call changes nothing. What a person has begun to sign there is finished or canceled.',
+  scope: 'Create',
+  params: params.extend({ deviceId: idIn('Id of the device.') }),
   reply: 'empty',
   refusals: ['PublicLinkNotFound'],
 });
@@ -283,4 +338,6 @@ export type PublicLinkPage = Value<typeof linkPage>;
 export type PublicLinkQuery = Value<(typeof listPublicLinks)['query']>;
 export type PublicLinkCode = Value<(typeof sendPublicLinkCode)['body']>;
 export type PublicLinkVisit = Value<(typeof visitPublicLink)['body']>;
+export type NewLinkDevice = Value<(typeof openLinkDevice)['body']>;
+export type OpenedLinkDevice = Value<(typeof openLinkDevice)['reply']>;
 export type PublicLinkContact = (typeof CONTACTS)[number];

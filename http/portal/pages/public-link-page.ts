@@ -21,7 +21,7 @@ import {
   publicLinkPage,
   type ShownLink,
 } from '../../../web/pages/portal/public-link-view.tsx';
-import { type EmptyReply, type PageReply, page, redirect } from '../../core/reply.ts';
+import { type EmptyReply, type PageReply, page, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
@@ -35,12 +35,12 @@ const INPUTS = ['name', 'email', 'phone'] as const;
 const VALUES = Array.from({ length: MAX_LINK_FIELDS }, (_, at) => `value-${at}`);
 
 const query = plainQuery.extend(ticketQuery.shape);
-const body = z.object({
+/** Entries of a visitor. */
+export const linkInputs = z.object({
   visit: formText,
-  code: formText,
-  do: formText,
   ...Object.fromEntries([...INPUTS, ...VALUES].map((name) => [name, z.string().max(4096).optional()])),
 });
+const body = linkInputs.extend({ code: formText, do: formText });
 type LinkForm = z.infer<typeof body>;
 type LinkInputs = { readonly [name in (typeof INPUTS)[number]]?: string };
 
@@ -117,7 +117,7 @@ function ticketOf({ ticket = '' }: LinkRequest['query']): string {
 }
 
 /** Without its host: that of this request may be another name of the portal. */
-function pathOf({ url }: { readonly url: string }): string {
+export function pathOf({ url }: { readonly url: string }): string {
   return url.slice(url.indexOf('/document/key/'));
 }
 
@@ -133,9 +133,7 @@ async function shownLink(visits: LinkVisits, { query, header }: LinkRequest): Pr
 /** One step of the form: data, code, document. */
 async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Promise<PageReply | EmptyReply> {
   const { ticket, words } = link;
-  const given = form as Readonly<Record<string, string | undefined>>;
-  const names = [...INPUTS, ...VALUES.slice(0, link.inputs.length)];
-  const values = Object.fromEntries(names.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+  const values = valuesOf(form, link.inputs.length);
   const visitId = form.visit;
   const step = { ...link, visitId, values };
   if (form.do === 'change') return shownReply(200, { ...step, asksCode: false });
@@ -160,8 +158,15 @@ async function carriedOut(visits: LinkVisits, link: Shown, form: LinkForm): Prom
   }
 }
 
-function fieldsOf(
-  { page: { fields }, inputs }: Shown,
+/** The inputs of the form that have a value. @param count of fields */
+export function valuesOf(form: z.infer<typeof linkInputs>, count: number): Readonly<Record<string, string>> {
+  const given = form as Readonly<Record<string, string | undefined>>;
+  const names = [...INPUTS, ...VALUES.slice(0, count)];
+  return Object.fromEntries(names.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
+}
+
+export function fieldsOf(
+  { page: { fields }, inputs }: Pick<Shown, 'page' | 'inputs'>,
   values: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string | boolean>> {
   const entries = fields.flatMap(({ name, type }): [string, string | boolean][] => {
@@ -173,23 +178,23 @@ function fieldsOf(
 }
 
 /** Undefined for what the visitor cannot mend. */
-function faultOf(error: unknown): ShownLink['fault'] {
+export function faultOf(error: unknown): ShownLink['fault'] {
   if (!(error instanceof PortalRefusal)) return undefined;
-  const { code, message, errors = {}, details } = error;
+  const { code, errors = {}, details } = error;
   const of = FAULTS[code];
   if (of !== undefined) return { of };
   const members = Object.keys(errors).map((name) => name.toLowerCase());
   const member = (['name', 'email', 'phone'] as const).find((name) => members.includes(name));
   if (member !== undefined) return { of: member };
   if (code !== 'InvalidFieldValue' && code !== 'LimitExceeded' && code !== 'BadRequest') return undefined;
-  const named = Object.entries(details ?? {}).map(([name, fault]) => `${name}: ${fault}`);
-  return { of: 'values', reason: [message, ...named.slice(0, 5)].join(' ') };
+  return { of: 'values', fields: new Set(Object.keys(details ?? {})) };
 }
 
-/** Of a link that takes no visits, the page that says so. */
-async function withEnds<Reply>(
-  { query, header }: LinkRequest,
+/** Of a link that takes no visits, the page that says so. @param headers of that page */
+export async function withEnds<Reply>(
+  { query, header }: { readonly query: z.infer<typeof plainQuery>; readonly header: LinkRequest['header'] },
   answer: () => Promise<Reply>,
+  headers: ReplyHeaders = [],
 ): Promise<Reply | PageReply> {
   try {
     return await answer();
@@ -197,10 +202,10 @@ async function withEnds<Reply>(
     const end = error instanceof PortalRefusal ? ENDS[error.code] : undefined;
     if (end === undefined) throw error;
     const words = textsFor(query.culture, header('accept-language'));
-    return page(404, publicLinkEndPage(words, themeOf(query), end), pageHeaders('none'));
+    return page(404, publicLinkEndPage(words, themeOf(query), end), [...pageHeaders('none'), ...headers]);
   }
 }
 
-function shownReply(status: number, shown: ShownLink): PageReply {
+export function shownReply(status: number, shown: ShownLink): PageReply {
   return page(status, publicLinkPage(shown), pageHeaders('none', 'own'));
 }

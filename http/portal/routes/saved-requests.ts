@@ -7,6 +7,7 @@ import type {
   EditorSessionService,
   Generations,
   IdempotentRequests,
+  LinkDevices,
   LinkVisits,
   MarksSessionService,
   PublicLinks,
@@ -38,9 +39,11 @@ import {
 } from '../../../contracts/portal/saved-requests/marks-sessions.ts';
 import {
   createPublicLink,
+  endLinkDevice,
   endPublicLink,
   getPublicLink,
   listPublicLinks,
+  openLinkDevice,
   sendPublicLinkCode,
   viewPublicLink,
   visitPublicLink,
@@ -57,7 +60,7 @@ import {
   templates,
 } from '../../../contracts/portal/saved-requests/templates.ts';
 import { badMember } from '../../../machines/portal/portal-refusals.ts';
-import type { AnyRoute } from '../../core/router.ts';
+import type { AnyRoute, BodyCredentials } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId } from '../input/ids.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
@@ -132,8 +135,11 @@ export function templateRoutes(service: Templates, requests: IdempotentRequests)
 export function publicLinkRoutes(
   links: PublicLinks,
   visits: LinkVisits,
+  devices: LinkDevices,
   requests: IdempotentRequests,
 ): readonly AnyRoute[] {
+  const authorize = ({ credentials }: { readonly credentials: BodyCredentials }) =>
+    visits.checkTicket(credentials.ticket ?? '');
   return [
     handle(listPublicLinks, async ({ tenant, query: { cursor, ...query } }) => {
       const { q, templateId, order } = query;
@@ -144,9 +150,11 @@ export function publicLinkRoutes(
     handle(createPublicLink, ({ tenant, body }, seed) => links.create(tenant, body, seed), { requests }),
     handle(getPublicLink, ({ tenant, params }) => links.get(tenant, params.id)),
     handle(endPublicLink, ({ tenant, params }) => links.end(tenant, params.id)),
-    handle(viewPublicLink, async ({ body }) => (await visits.page(body.ticket)).page),
-    handle(sendPublicLinkCode, ({ body }) => visits.sendCode(body)),
-    handle(visitPublicLink, ({ body }) => visits.visit(body)),
+    handle(openLinkDevice, ({ tenant, params, body }) => devices.open(tenant, params.id, body)),
+    handle(endLinkDevice, ({ tenant, params }) => devices.end(tenant, params.id, params.deviceId)),
+    handle(viewPublicLink, async ({ body }) => (await visits.page(body.ticket)).page, { authorize }),
+    handle(sendPublicLinkCode, ({ body }) => visits.sendCode(body), { authorize }),
+    handle(visitPublicLink, ({ body }) => visits.visit(body), { authorize }),
   ];
 }
 

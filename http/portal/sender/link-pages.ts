@@ -18,6 +18,7 @@ import { cursor } from '../../../contracts/portal/lists.ts';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import {
   createPublicLink,
+  openLinkDevice,
   type PublicLinkView,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { TemplateView } from '../../../contracts/portal/saved-requests/templates.ts';
@@ -27,6 +28,7 @@ import {
   type AccountPage,
   addressFrom,
 } from '../../../web/pages/portal/account-frame.ts';
+import { HERE_PATH } from '../../../web/pages/portal/public-link-view.tsx';
 import { LINKS_PATH, linksPage, linkView } from '../../../web/pages/portal/sender/links-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
@@ -35,6 +37,7 @@ import { accountGet, accountPost, accountReply, formText } from '../accounts/acc
 import { accountForm } from '../accounts/outcomes.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
+import { deviceHeaders, type HerePages } from '../pages/here-page.ts';
 import { mayUse } from './template-pages.ts';
 
 const OF_TEMPLATE = '/account/templates/{id}/links';
@@ -45,7 +48,7 @@ const MAX_FIELDS = 500;
 
 const idParams = z.object({ id: z.string().max(64) });
 const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
-const DONE = ['made', 'ended'] as const;
+const DONE = ['made', 'ended', 'deviceEnded'] as const;
 
 const inputs = (name: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, formText.optional()]));
@@ -66,7 +69,7 @@ const newBody = z.object({
 });
 type NewBody = z.infer<typeof newBody>;
 
-export interface LinkPages {
+export interface LinkPages extends Pick<HerePages, 'linkDevices' | 'signIn'> {
   readonly publicLinks: PublicLinks;
   readonly templates: Templates;
   readonly idempotency: IdempotentRequests;
@@ -74,7 +77,15 @@ export interface LinkPages {
 }
 
 export function linkPageRoutes(pages: LinkPages): readonly AnyRoute[] {
-  return [listRoute(pages), templateRoute(pages), createRoute(pages), linkRoute(pages), endRoute(pages)];
+  return [
+    listRoute(pages),
+    templateRoute(pages),
+    createRoute(pages),
+    linkRoute(pages),
+    endRoute(pages),
+    openDeviceRoute(pages),
+    endDeviceRoute(pages),
+  ];
 }
 
 function listRoute({ publicLinks }: LinkPages): AnyRoute {
@@ -239,7 +250,17 @@ function textsOf(given: Partial<NewBody>): Readonly<Record<string, string>> {
   );
 }
 
-function linkRoute({ publicLinks }: LinkPages): AnyRoute {
+async function showLink(
+  { publicLinks }: LinkPages,
+  page: AccountPage,
+  user: SignedInUser,
+  { id, notice }: { readonly id: string; readonly notice: AccountNotice | undefined },
+) {
+  const shown = await publicLinks.shown(user.tenant, id);
+  return accountReply(200, linkView(page, user, { ...shown, notice }));
+}
+
+function linkRoute(pages: LinkPages): AnyRoute {
   return accountGet({
     path: `${LINKS_PATH}/{id}`,
     summary: 'A page for users: a link for anybody with its address, its QR code and its use.',
@@ -250,10 +271,7 @@ function linkRoute({ publicLinks }: LinkPages): AnyRoute {
       const done = DONE.find((name) => name === query['done']);
       const text = done && TEXTS[page.words.language].senders.links.done[done];
       const notice = text === undefined ? undefined : ({ kind: 'good', text } as const);
-      return accountReply(
-        200,
-        linkView(page, user, { ...(await publicLinks.shown(user.tenant, params.id)), notice }),
-      );
+      return showLink(pages, page, user, { id: params.id, notice });
     },
   });
 }
@@ -269,6 +287,47 @@ function endRoute({ publicLinks }: LinkPages): AnyRoute {
     async handle({ page, user, params }) {
       await publicLinks.end(user.tenant, params.id);
       return redirect(302, addressFrom(page, `${LINKS_PATH}/${params.id}?done=ended`));
+    },
+  });
+}
+
+function openDeviceRoute(pages: LinkPages): AnyRoute {
+  const { linkDevices } = pages;
+  return accountForm({
+    path: `${LINKS_PATH}/{id}/devices`,
+    summary: 'Makes this browser a device at which persons sign one after the other.',
+    description:
+      'The rules are those of `POST /api/public-links/{id}/devices`. The session ends, and the browser goes to the page for the first person.',
+    auth: 'user',
+    params: idParams,
+    body: z.object({ pin: formText }),
+    async act({ user, params, body, caller, cookies }) {
+      const wanted = parsedInput(openLinkDevice.body, body);
+      const { url } = await linkDevices.open(user.tenant, params.id, wanted);
+      const address = new URL(url).searchParams.get('ticket') ?? '';
+      const { https } = caller;
+      return redirect(302, HERE_PATH, await deviceHeaders(pages, address, { https, cookies }));
+    },
+    again: (notice, { page, user, params }) => showLink(pages, page, user, { id: params.id, notice }),
+    sent: ({ page, params }) => ({
+      action: `${LINKS_PATH}/${params.id}/devices`,
+      values: {},
+      faults: { Pin: ['pin', TEXTS[page.words.language].senders.links.faults.pin] },
+    }),
+  });
+}
+
+function endDeviceRoute({ linkDevices }: LinkPages): AnyRoute {
+  return accountPost({
+    path: `${LINKS_PATH}/{id}/devices/{device}/end`,
+    summary: 'Ends a device, wherever it is.',
+    description: 'What a person has begun to sign there is canceled.',
+    auth: 'user',
+    params: idParams.extend({ device: z.string().max(64) }),
+    body: z.object({}),
+    async handle({ page, user, params }) {
+      await linkDevices.end(user.tenant, params.id, params.device);
+      return redirect(302, addressFrom(page, `${LINKS_PATH}/${params.id}?done=deviceEnded`));
     },
   });
 }

@@ -67,7 +67,7 @@ test.serial(
     await assertAccessibleInThemes(t, page, 'link');
     t.deepEqual(await page.evaluate(OUT_OF_REACH), [], 'on a phone');
     await page.getByText('0 of 150').waitFor();
-    const address = await page.getByLabel('Address of the link').inputValue();
+    const address = await page.getByRole('textbox', { name: 'Address of the link' }).inputValue();
     await page.getByRole('button', { name: 'Copy the address' }).press('Enter');
     await page.getByText('The address is copied.').waitFor();
     t.is(await page.evaluate('navigator.clipboard.readText()'), address);

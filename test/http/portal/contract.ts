@@ -208,6 +208,8 @@ export const ADDED: { readonly [name: string]: string } = {
   'POST /api/public-links': 'application',
   'GET /api/public-links/{id}': 'application',
   'POST /api/public-links/{id}/end': 'application',
+  'POST /api/public-links/{id}/devices': 'application',
+  'POST /api/public-links/{id}/devices/{deviceId}/end': 'application',
   'POST /api/public-links/view': 'anonymous',
   'POST /api/public-links/code': 'anonymous',
   'POST /api/public-links/documents': 'anonymous',

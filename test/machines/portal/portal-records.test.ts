@@ -46,6 +46,19 @@ const version = { version: 1, name: 'Draft', document: {}, uploads: [] };
 const draft = { organizationId: 'o-1', createdBy: by, versions: [version], sent: null };
 const templateMachine = savedRequestMachine({ id: 'template', most: 50 });
 
+const device = {
+  id: 'd-1',
+  host: { id: 'u-1', name: 'Ana' },
+  isUser: true,
+  pin: 'p',
+  openedAt: 1,
+  endDate: 1e13,
+  isTaken: false,
+  visit: 'v',
+  documentId: null,
+  wrongPins: { since: 0, count: 0 },
+};
+
 const publicLink = {
   organizationId: 'o-1',
   createdBy: by,
@@ -54,6 +67,7 @@ const publicLink = {
   endDate: 1e13,
   taking: [],
   endedAt: null,
+  devices: [device],
 };
 
 const CASES: readonly Case[] = [
@@ -137,7 +151,18 @@ const CASES: readonly Case[] = [
     file: 'machines/portal/public-link.ts',
     machine: publicLinkMachine,
     input: publicLink,
-    events: { TAKE: { visit: 'v' }, KEEP: { visit: 'v' }, RELEASE: { visit: 'v' }, END: {} },
+    events: {
+      TAKE: { visit: 'v' },
+      KEEP: { visit: 'v' },
+      RELEASE: { visit: 'v' },
+      END: {},
+      DEVICE_OPEN: { device },
+      DEVICE_TAKE: { device: 'd-1' },
+      DEVICE_NEXT: { device: 'd-1', visit: 'v' },
+      DEVICE_MAKE: { device: 'd-1', visit: 'v', documentId: 'x' },
+      DEVICE_PIN: { device: 'd-1', pin: 'p' },
+      DEVICE_END: { device: 'd-1' },
+    },
   },
   {
     file: 'machines/portal/link-codes.ts',
@@ -323,6 +348,36 @@ test('a link for anybody makes no more documents than it may, however often a me
   t.false(tryIt(2e13, 'TAKE').accepted);
   t.false(tryIt(1, 'TAKE', { taking: Array.from({ length: 100 }, (_, at) => `v-${at}`) }).accepted);
   t.true(tryIt(2e13, 'TAKE', { taken: 2, taking: ['v'] }).accepted, 'it was taken before');
+});
+
+test('a device takes one person at a time, its address once, and few wrong PINs', (t) => {
+  const tryIt = (type: string, message: object = {}, more: object = {}, at = 1) =>
+    attempt(
+      publicLinkMachine,
+      'Open',
+      { ...publicLink, devices: [{ ...device, ...more }] },
+      { type, at, device: 'd-1', ...message },
+    );
+  t.true(tryIt('DEVICE_TAKE').accepted);
+  t.false(tryIt('DEVICE_TAKE', {}, { isTaken: true }).accepted);
+  t.true(tryIt('DEVICE_MAKE', { visit: 'v', documentId: 'x' }).accepted);
+  t.false(tryIt('DEVICE_MAKE', { visit: 'of the last person', documentId: 'x' }).accepted);
+  for (const type of ['DEVICE_TAKE', 'DEVICE_NEXT', 'DEVICE_PIN', 'DEVICE_END']) {
+    t.false(tryIt(type, { device: 'other', pin: 'p', visit: 'w' }).accepted, type);
+    t.false(tryIt(type, { pin: 'p', visit: 'w' }, { endDate: 1 }).accepted, `${type} after its end`);
+  }
+  const many = { wrongPins: { since: 1, count: 5 } };
+  t.true(tryIt('DEVICE_PIN', { pin: 'q' }, { wrongPins: { since: 1, count: 4 } }).accepted);
+  t.false(tryIt('DEVICE_PIN', { pin: 'p' }, many).accepted, 'also the right one');
+  t.true(tryIt('DEVICE_PIN', { pin: 'p' }, many, 1 + 15 * 60_000).accepted);
+  t.false(
+    attempt(
+      publicLinkMachine,
+      'Open',
+      { ...publicLink, devices: Array.from({ length: 20 }, (_, at) => ({ ...device, id: `d-${at}` })) },
+      { type: 'DEVICE_OPEN', at: 1, device },
+    ).accepted,
+  );
 });
 
 test('links for anybody send no more codes in a period than they may', (t) => {

@@ -11,6 +11,9 @@ const MAX_POLLS = 20;
 /** Interval between attempts, milliseconds. */
 const POLL_INTERVAL_MS = 1_500;
 
+/** States of the page of a person who has acted. */
+const ACTED: ReadonlySet<string> = new Set(['done', 'concluded', 'processing', 'signed-here']);
+
 export class SigningVisit {
   /** True when the participant has acted, or the visit has ended elsewhere. */
   #isOver = false;
@@ -103,7 +106,7 @@ export class SigningVisit {
       // Another page came: that of a captive portal, or of a sign-in.
       if (documentVersion !== undefined && documentVersion !== data.documentVersion)
         this.#showNotice('newer-version');
-    } else if (state === 'done' || state === 'concluded' || state === 'processing') {
+    } else if (state !== undefined && ACTED.has(state)) {
       // The answer of an attempt was lost. Where others of a rule were enough, the attempt itself was.
       const isOwn = state === 'processing' || findElement('main[data-acted]', HTMLElement, now) !== undefined;
       const isLost = (...names: readonly string[]) => isOwn && names.some((name) => unanswered.has(name));

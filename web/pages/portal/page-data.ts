@@ -40,6 +40,8 @@ export interface SigningData {
   readonly initialsMode: 'None' | 'Optional' | 'Required';
   /** Page to lead to afterwards; null = none. */
   readonly redirectUrl: string | null;
+  /** Texts for a device that others use afterwards; null = the page is of the person's own browser. */
+  readonly here: Texts['pages']['here']['script'] | null;
   readonly words: Texts['pages']['signing']['script'];
 }
 

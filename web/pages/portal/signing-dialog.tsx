@@ -20,14 +20,15 @@ export function approves({ type }: Pick<Action, 'type'>): boolean {
   return type === 'Approver' || type === 'ApproverRule';
 }
 
-/** @param name of the document; @param content path of its file; undefined: the page does not show it; @param whole every page has to be seen */
+/** @param name of the document; @param content path of its file; undefined: the page does not show it; @param whole every page has to be seen @param isHere nobody's certificate is on the device, and no name stays */
 export function SigningDialog({
   action,
   words,
   name,
   content,
   whole,
-}: Parts & { name: string; content: string | undefined; whole: boolean }) {
+  isHere,
+}: Parts & { name: string; content: string | undefined; whole: boolean; isHere: boolean }) {
   const { signing } = words;
   const isApproval = approves(action);
   const close = <Button id="signing-close" rank="quiet" icon="x" label={signing.close} />;
@@ -51,8 +52,10 @@ export function SigningDialog({
         </div>
       )}
       {isApproval && <ApprovalForm words={words} />}
-      {!isApproval && action.allowElectronicSignature && <ElectronicForm action={action} words={words} />}
-      {!isApproval && <CertificateForm action={action} words={words} />}
+      {!isApproval && action.allowElectronicSignature && (
+        <ElectronicForm action={action} words={words} isHere={isHere} />
+      )}
+      {!isApproval && !isHere && <CertificateForm action={action} words={words} />}
     </DialogFrame>
   );
 }
@@ -71,7 +74,7 @@ function ApprovalForm({ words: { signing } }: Pick<Parts, 'words'>) {
 /** Looks of a typed name: the handwritings are packages of fonts. */
 const NAME_LOOKS = ['caveat', 'dancing-script', 'plain'] as const;
 
-function ElectronicForm({ action, words }: Parts) {
+function ElectronicForm({ action, words, isHere }: Parts & { isHere: boolean }) {
   const { signing } = words;
   return (
     <form id="electronic" class="stack" noValidate>
@@ -95,7 +98,7 @@ function ElectronicForm({ action, words }: Parts) {
         <label for="typed-name">{signing.name}</label>
         <input
           id="typed-name"
-          autoComplete="name"
+          autoComplete={isHere ? 'off' : 'name'}
           maxLength={200}
           required
           value={action.participant.name ?? ''}

@@ -61,7 +61,8 @@ function signingData(
     covers: shown.covers ?? [],
     fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
     initialsMode: action.initialsMode,
-    redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
+    redirectUrl: wishes.embedded || view.isHere === true ? null : (view.redirectUrl ?? null),
+    here: view.isHere === true ? words.here.script : null,
     words: words.signing.script,
   };
 }
@@ -127,6 +128,7 @@ export function signingPage(
                 : filled(words.from, { organization: shown.organizationName })}
             </p>
           </div>
+          {view.isHere === true && <ButtonLink href="/here">{words.here.stop}</ButtonLink>}
           <details id="more" class="more">
             <summary class="button quiet square" aria-label={signing.more}>
               <Icon name="ellipsis" />
@@ -143,7 +145,7 @@ export function signingPage(
                     isPdf={isPdf}
                     words={words}
                     scale={wishes.scale}
-                    download={addresses.content}
+                    {...(view.isHere !== true && { download: addresses.content })}
                   />
                 </>
               )}
@@ -204,6 +206,7 @@ export function signingPage(
                 name={shown.name}
                 content={wishes.hideDocument && !shown.requireReading ? undefined : addresses.content}
                 whole={shown.requireReading === true}
+                isHere={view.isHere === true}
               />
             </div>
             <ParticipantList view={view} words={words} heading="h3" />

@@ -35,6 +35,8 @@ const ICONS: { readonly [Each in State]: IconName } = {
   'ticket-expired': 'clock',
   replaced: 'users',
   removed: 'ban',
+  'signed-here': 'circle-check',
+  'left-here': 'users',
   deleted: 'trash-2',
   unknown: 'link-2-off',
 };
@@ -53,7 +55,7 @@ export function statePage(
   const pdf = isShown && shown?.mimeType === 'application/pdf' ? shown : undefined;
   const first = pdf && firstSheet(pdf, addresses, wishes);
   const embedded = wishes.embedded ? 'embedded ' : '';
-  const isGood = state === 'done' || state === 'concluded';
+  const isGood = state === 'done' || state === 'concluded' || state === 'signed-here';
   const title = titleOf(view, words);
   const hero = (
     <div class={isGood ? 'state-of good' : 'state-of'}>
@@ -95,7 +97,13 @@ export function statePage(
     branding: view.branding,
     kind: `${pdf === undefined ? 'quiet' : 'signing'} ${embedded}state-${view.state}`,
     main: isGood ? (
-      <main id="main" class="sheet" tabIndex={-1} data-state={state} data-acted={hasActed(view) || undefined}>
+      <main
+        id="main"
+        class="sheet"
+        tabIndex={-1}
+        data-state={state}
+        data-acted={hasActed(view) || state === 'signed-here' || undefined}
+      >
         {hero}
         {shown !== undefined && (
           <Signed view={view} shown={shown} words={words} wishes={wishes} addresses={addresses} />
@@ -279,6 +287,12 @@ function Ways({
   words: PageTexts;
   self: string;
 }) {
+  if (state === 'signed-here' || state === 'left-here')
+    return (
+      <ButtonLink href="/here" rank="main" big>
+        {words.here.next}
+      </ButtonLink>
+    );
   if (state === 'waiting-for-turn' || state === 'observing' || state === 'processing')
     return <ButtonLink href={self}>{words.again}</ButtonLink>;
   const isOver = state === 'ticket-expired' && canRequestLink !== true;

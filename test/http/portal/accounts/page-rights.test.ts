@@ -59,6 +59,8 @@ const NEEDS: { readonly [name: string]: Right } = {
   'POST /account/templates/{id}/links': 'Send',
   'GET /account/links/{id}': 'Read',
   'POST /account/links/{id}/end': 'Manage',
+  'POST /account/links/{id}/devices': 'Send',
+  'POST /account/links/{id}/devices/{device}/end': 'Send',
   'the button move': 'Manage',
   'the button address': 'Manage',
   'the button replace': 'Manage',
@@ -88,6 +90,8 @@ const ELSEWHERE = [
   'POST /account/templates/{id}/bulk/documents',
   'POST /account/templates/{id}/bulk/{generation}/cancellation',
   'POST /organization/deliveries/{deliveryId}/resend',
+  // Of a device that is open.
+  'POST /account/links/{id}/devices/{device}/end',
   // Of organizations that have sent few documents, or none.
   'POST /account/documents/sample',
   // The script of the button `link` calls it.

@@ -180,6 +180,12 @@ export const REQUESTS: readonly Request[] = [
   ],
   ['GET /api/public-links/{id}', link('')],
   ['POST /api/public-links/{id}/end', link('/end'), () => ({})],
+  ['POST /api/public-links/{id}/devices', link('/devices'), () => ({ pin: '2468' })],
+  [
+    'POST /api/public-links/{id}/devices/{deviceId}/end',
+    (ids) => `/api/public-links/${ids.link}/devices/${randomUUID()}/end`,
+    () => ({}),
+  ],
   [
     'POST /api/public-links',
     plain('/api/public-links'),

@@ -129,6 +129,8 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'POST /api/public-links': 'Send',
   'GET /api/public-links/{id}': 'Read',
   'POST /api/public-links/{id}/end': 'Manage',
+  'POST /api/public-links/{id}/devices': 'Send',
+  'POST /api/public-links/{id}/devices/{deviceId}/end': 'Send',
   'GET /api/templates': 'scope',
   'POST /api/templates': 'scope',
   'POST /api/templates/from-document': 'Read',

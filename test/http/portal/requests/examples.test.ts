@@ -24,6 +24,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   // test/http/portal/links/public-links.test.ts makes links and visits.
   ['POST /api/public-links', 'TemplateNotFound'],
   ['POST /api/public-links/view', 'PublicLinkNotFound'],
+  ['POST /api/public-links/{id}/devices', 'PublicLinkNotFound'],
   ['POST /api/public-links/code', 'PublicLinkNotFound'],
   ['POST /api/public-links/documents', 'PublicLinkNotFound'],
   ['POST /api/documents/sms-authentication-code', 'FlowActionNotFound'],

@@ -1,6 +1,7 @@
 /** Starts the signing page: displays the document, and enables the forms. */
 import type { SigningData } from '../../../pages/portal/page-data.ts';
 import { findElement, reloadWhenRestored, requireElement } from '../../dom.ts';
+import { watchIdle } from '../../idle.ts';
 import { startMenu } from '../bar-menu.ts';
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
@@ -23,6 +24,7 @@ document.addEventListener('pages-seen', () => sendEvent({ type: 'viewed', id: do
 showTimes();
 startMenu();
 reloadWhenRestored();
+if (data.here !== null) watchIdle(data.here);
 const showing =
   findElement('#document') === undefined
     ? undefined
@@ -40,7 +42,8 @@ async function pageSizes(): Promise<readonly PageSize[]> {
 }
 
 const dialog = startDialog();
-const forget = keepTyped(data);
+// Before a device of others nothing is kept in the browser.
+const forget = data.here === null ? keepTyped(data) : () => {};
 const visit = new SigningVisit(data, { isBusy, close: dialog.close, forget });
 
 startForm('approval', (form) => {

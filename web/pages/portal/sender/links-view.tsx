@@ -37,7 +37,7 @@ interface LinksOfTemplate {
   readonly key: string;
 }
 
-export interface LinksPage {
+interface LinksPage {
   readonly items: readonly PublicLinkView[];
   readonly isFirst: boolean;
   /** Query of older links; absent: there are none. */
@@ -78,10 +78,10 @@ export function linksPage(page: AccountPage, user: SignedInUser, shown: LinksPag
         {items.length === 0 ? (
           <p>{texts.none}</p>
         ) : (
-          <Card label={texts.title}>
+          <Card>
             <Table
               caption={texts.title}
-              heads={[texts.one, texts.state, texts.use, texts.endDate]}
+              heads={[texts.name, texts.state, texts.use, texts.endDate]}
               rows={items.map((link) => linkRow(page, texts, link))}
               cards="named"
             />
@@ -280,14 +280,14 @@ function Roles({ page, roles, entries }: { page: AccountPage; roles: readonly st
   );
 }
 
-export type LinkPage = Awaited<ReturnType<PublicLinks['shown']>> & {
+type LinkPage = Awaited<ReturnType<PublicLinks['shown']>> & {
   readonly notice: AccountNotice | undefined;
 };
 
 export function linkView(
   page: AccountPage,
   user: SignedInUser,
-  { link, code, mayChange, notice }: LinkPage,
+  { link, code, mayUse, mayChange, notice }: LinkPage,
 ): string {
   const { links: texts, templates } = TEXTS[page.words.language].senders;
   const { id, name, status, url, templateId, lastRefusal } = link;
@@ -304,12 +304,12 @@ export function linkView(
           from={{ href: addressFrom(page, LINKS_PATH), text: texts.back }}
           state={<State texts={texts} link={link} />}
         />
-        <Notice page={page} notice={notice} />
+        <Notice page={page} notice={notice} labels={{ pin: texts.pin }} />
         {lastRefusal !== null && (
           <p class="outcome bad">{filled(texts.lastRefusal, { reason: lastRefusal.message })}</p>
         )}
         {!isOver && (
-          <Card label={texts.address} title={texts.address} hasBody>
+          <Card title={texts.address} hasBody>
             <Island
               name="copy"
               of={CopyAddress}
@@ -320,6 +320,9 @@ export function linkView(
               <ButtonLink href={url}>{texts.open}</ButtonLink>
             </p>
           </Card>
+        )}
+        {status === 'Open' && mayUse && maySend(user.role, LINKS_PATH) && (
+          <Devices page={page} user={user} link={link} notice={notice} />
         )}
         <Card title={texts.about} hasBody>
           <Facts pairs={factsOf(page, link)} />
@@ -341,6 +344,64 @@ export function linkView(
     ),
     data: { words: { copied: texts.copied, selected: texts.selected } },
   });
+}
+
+/** Devices at which persons sign one after the other. */
+function Devices({
+  page,
+  user,
+  link: { id, devices },
+  notice,
+}: {
+  page: AccountPage;
+  user: SignedInUser;
+  link: PublicLinkView;
+  notice: AccountNotice | undefined;
+}) {
+  const { links: texts } = TEXTS[page.words.language].senders;
+  const { language } = page.words;
+  const action = `${LINKS_PATH}/${id}/devices`;
+  return (
+    <Card label={texts.here} title={texts.here} hasBody>
+      <p>{texts.hereText}</p>
+      <AccountForm of={{ page, user }} action={action}>
+        <div class="fields">
+          <Field
+            id="pin"
+            type="password"
+            label={texts.pin}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            maxLength={12}
+            {...entriesOf(notice, action).of('pin')}
+          />
+        </div>
+        <Button type="submit">{texts.hereStart}</Button>
+      </AccountForm>
+      {devices.length > 0 && (
+        <Table
+          caption={texts.devices}
+          heads={[texts.madeBy, texts.endDate, texts.end]}
+          rows={devices.map(({ id: device, openedBy, creationDate, endDate }) => ({
+            key: device,
+            cells: [
+              <>
+                <bdi>{openedBy.name}</bdi>, {timeText(language, creationDate)}
+              </>,
+              timeText(language, endDate),
+              <Sure
+                of={{ page, user }}
+                action={`${action}/${device}/end`}
+                ask={texts.deviceEnd}
+                sure={texts.deviceEndSure}
+              />,
+            ],
+          }))}
+          cards="named"
+        />
+      )}
+    </Card>
+  );
 }
 
 function factsOf({ words: { language } }: AccountPage, link: PublicLinkView) {

@@ -7,6 +7,7 @@ export function ValueField({
   field: { name, label, type, readOnly, value, options, maxLength, minimum, maximum },
   id,
   values,
+  error,
 }: {
   /** Text beside a field that needs a value. */
   required: string;
@@ -16,6 +17,8 @@ export function ValueField({
   >;
   id: string;
   values: Readonly<Record<string, string>>;
+  /** Says what is wrong with the value. */
+  error?: string | undefined;
 }) {
   const given = values[id] ?? (value === null || value === undefined ? '' : String(value));
   const text = <bdi>{label?.trim() || name}</bdi>;
@@ -32,6 +35,7 @@ export function ValueField({
   const parts = {
     id,
     name: id,
+    error,
     required: needed,
     value: given,
     label: needed ? (

@@ -1,0 +1,270 @@
+/**
+ * Devices of senders at which persons sign one after the other, over HTTP. The situations are those that users of comparable
+ * software have reported.
+ *
+ * Source: docs/decisions/0470-links-for-anybody.md.
+ */
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { until } from '../../../actors/portal/service.ts';
+import { endedAfter } from '../../../project/ended-after.ts';
+import { type ClockedPortal, clockedPortal, mailed } from '../requests/clocked-portal.ts';
+
+const test = anyTest as TestFn<ClockedPortal>;
+const shared = endedAfter(test);
+test.before(async (t) => {
+  t.context = await clockedPortal(shared);
+});
+
+const LINKS = '/api/public-links';
+const PIN = '2468';
+const HOUR = 3_600_000;
+
+interface Link {
+  readonly id: string;
+  readonly documentCount: number;
+  readonly devices: readonly { readonly id: string; readonly openedBy: { readonly name: string } }[];
+}
+interface Detail {
+  readonly id: string;
+  readonly status: string;
+  readonly key: string;
+}
+
+async function linkOf(
+  { client }: ClockedPortal,
+  more: object = {},
+  actions?: readonly object[],
+): Promise<Link> {
+  const { id, name, contentType } = await client.upload();
+  const document = {
+    files: [{ id, displayName: 'Waiver of the hall', name, contentType }],
+    flowActions: actions ?? [{ title: 'Guest', step: 1, allowElectronicSignature: true }],
+  };
+  const template = await client.post<{ id: string }>('/api/templates', { name: 'Waiver', document });
+  return client.post<Link>(LINKS, { name: 'Climbing hall', templateId: template.id, role: 'Guest', ...more });
+}
+
+/** The browser of a device. */
+class Device {
+  #cookie = '';
+
+  constructor(private readonly portal: ClockedPortal) {}
+
+  async fetch(path: string, form?: Record<string, string>): Promise<Response> {
+    const answer = await fetch(`${this.portal.client.url}${path}`, {
+      redirect: 'manual',
+      headers: { cookie: this.#cookie },
+      ...(form !== undefined && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const set of answer.headers.getSetCookie())
+      if (set.startsWith('sealwright-here=')) this.#cookie = set.split(';')[0] ?? '';
+    return answer;
+  }
+
+  async text(path: string): Promise<string> {
+    return (await this.fetch(path)).text();
+  }
+
+  /** The form for the next person. */
+  async next(): Promise<string> {
+    return /name="visit" value="([^"]+)"/.exec(await this.text('/here'))?.[1] ?? '';
+  }
+
+  /** Path of the signing page. */
+  async visit(who: Record<string, string>, visit?: string): Promise<string> {
+    const answer = await this.fetch('/here', { visit: visit ?? (await this.next()), ...who });
+    return answer.headers.get('location') ?? `${answer.status}`;
+  }
+}
+
+async function opened(portal: ClockedPortal, link: Link, more: object = {}): Promise<Device> {
+  const { url } = await portal.client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, {
+    pin: PIN,
+    ...more,
+  });
+  const device = new Device(portal);
+  const ticket = new URL(url).searchParams.get('ticket') ?? '';
+  const started = await device.fetch('/here/start', { ticket });
+  if (started.headers.get('location') !== '/here') throw new Error(`Answered ${started.status}.`);
+  return device;
+}
+
+const documentsOf = async ({ client }: ClockedPortal): Promise<readonly Detail[]> =>
+  (await client.get<{ items: Detail[] }>('/api/documents?limit=100&order=Desc')).items;
+
+const ticketIn = (path: string) => new URLSearchParams(path.split('?')[1]).get('ticket') ?? '';
+const keyIn = (path: string) => path.split('/')[3] ?? '';
+
+function saysNothing(t: ExecutionContext, html: string, what: string): void {
+  t.notRegex(html, /Ana|ana@example|Waiver of the hall|1990/, what);
+}
+
+test.serial('who walks away or signs leaves nothing that the next person could see or send', async (t) => {
+  const { client } = t.context;
+  const link = await linkOf(t.context);
+  const device = await opened(t.context, link);
+  const visit = await device.next();
+  const ana = { name: 'Ana', email: 'ana@example.org' };
+  const page = await device.visit(ana, visit);
+  t.regex(page, /^\/document\/key\//);
+  const content = page.replace('/sign?', '/content?');
+  t.true((await device.text(page)).includes('Waiver of the hall'));
+  t.is((await device.fetch(content)).status, 200);
+  t.is(keyIn(await device.visit(ana, visit)), keyIn(page), 'a form that is sent twice makes one document');
+  t.is((await client.get<Link>(`${LINKS}/${link.id}`)).documentCount, 1);
+
+  const form = await device.text('/here');
+  saysNothing(t, form, 'the form for the next person');
+  t.regex(form, /<form method="post"[^>]* autocomplete="off"/);
+  t.notRegex(form, /autocomplete="(?:name|email)"/);
+  t.is((await documentsOf(t.context))[0]?.status, 'Canceled');
+  saysNothing(t, await device.text(page), 'back to the page of the last person');
+  t.true((await device.fetch(content)).status >= 400);
+  t.is(await device.visit({ ...ana, email: 'x' }, visit), '/here', 'the form of the last person, sent again');
+  t.deepEqual(await mailed(t.context, (await documentsOf(t.context))[0]?.id ?? '', 'canceled'), []);
+
+  const bo = await device.visit({ name: 'Bo', email: 'bo@example.org' });
+  t.is((await device.fetch(bo)).status, 200);
+  await client.post(`/api/documents/keys/${keyIn(bo)}/electronic-signature`, { ticket: ticketIn(bo) });
+  const done = await device.text(bo);
+  t.regex(done, /data-state="signed-here"/);
+  t.notRegex(done, /Bo\b|bo@example|Waiver of the hall/);
+  t.true((await device.fetch(bo.replace('/sign?', '/content?'))).status >= 400);
+  await device.next();
+  const [newest] = await documentsOf(t.context);
+  const made = await until(async () => {
+    const found = await client.get<Detail>(`/api/documents/${newest?.id}`);
+    return found.status === 'Concluded' ? found : undefined;
+  });
+  t.deepEqual(await mailed(t.context, made.id, 'pending'), [], 'nobody is asked by mail');
+  const checked = JSON.stringify(await client.get(`/api/documents/keys/${made.key}/signatures`));
+  t.true(checked.includes('"authenticationTypes":["InPerson"]'), checked.slice(0, 2_000));
+  t.regex(checked, /"inPersonAtDeviceOf":\{"id":"[^"]+","name":"App"\}/);
+});
+
+test.serial(
+  'an address is taken once, not by a preview of it, and nothing else opens a device',
+  async (t) => {
+    const { client } = t.context;
+    const link = await linkOf(t.context);
+    const { url } = await client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, { pin: PIN });
+    const ticket = new URL(url).searchParams.get('ticket') ?? '';
+    const device = new Device(t.context);
+    t.is((await device.fetch(`/here?ticket=${ticket}`)).status, 200);
+    const anybody = new URL((await client.get<{ url: string }>(`${LINKS}/${link.id}`)).url).searchParams.get(
+      'ticket',
+    );
+    for (const other of [anybody ?? '', `${ticket.slice(0, -1)}A`, '', 'x'])
+      t.is((await device.fetch('/here/start', { ticket: other })).status, 404);
+    t.is((await device.fetch('/here/start', { ticket })).status, 302);
+    const second = new Device(t.context);
+    t.is((await second.fetch('/here/start', { ticket })).status, 404, 'taken');
+    t.is((await second.fetch('/here')).status, 404);
+    for (const cookie of [ticket, anybody ?? '']) {
+      const answer = await fetch(`${client.url}/here`, { headers: { cookie: `sealwright-here=${cookie}` } });
+      t.is(answer.status, 404, 'an address is no cookie');
+    }
+    const late = await client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, { pin: PIN });
+    t.context.forward(11 * 60_000);
+    const form = { ticket: new URL(late.url).searchParams.get('ticket') ?? '' };
+    t.is((await new Device(t.context).fetch('/here/start', form)).status, 404, 'after ten minutes');
+    for (const pin of ['', '123', 'abcd', '1'.repeat(13)]) {
+      const answer = await client.send(`${LINKS}/${link.id}/devices`, { pin });
+      t.is(answer.status, 400);
+      await answer.arrayBuffer();
+    }
+  },
+);
+
+test.serial('a PIN cannot be guessed, and the right one ends the device', async (t) => {
+  const link = await linkOf(t.context);
+  const device = await opened(t.context, link);
+  const leave = async (pin: string) => {
+    const answer = await device.fetch('/here/leave', { pin });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  for (let count = 0; count < 5; count += 1) t.is(await leave(`000${count}`), 422);
+  t.is(await leave(PIN), 429, 'the right one among too many');
+  t.context.forward(15 * 60_000);
+  t.is(await leave(PIN), 302);
+  t.is((await device.fetch('/here')).status, 404);
+  t.deepEqual((await t.context.client.get<Link>(`${LINKS}/${link.id}`)).devices, []);
+});
+
+test.serial(
+  'a device ends by its sender, with its link, and by time, also while a person signs',
+  async (t) => {
+    const { client } = t.context;
+    const who = { name: 'Ana', email: 'ana@example.org' };
+    for (const end of ['device', 'link', 'time']) {
+      const link = await linkOf(t.context);
+      const device = await opened(t.context, link, { hours: 1 });
+      const page = await device.visit(who);
+      const { devices } = await client.get<Link>(`${LINKS}/${link.id}`);
+      t.is(devices[0]?.openedBy.name, 'App');
+      if (end === 'device') await client.send(`${LINKS}/${link.id}/devices/${devices[0]?.id}/end`, {});
+      if (end === 'link') await client.send(`${LINKS}/${link.id}/end`, {});
+      if (end === 'time') t.context.forward(HOUR + 60_000);
+      t.is((await device.fetch('/here')).status, 404, end);
+      t.is(await device.visit(who, 'x'), '404', end);
+      if (end !== 'link') saysNothing(t, await device.text(page), end);
+    }
+  },
+);
+
+test.serial(
+  'documents of devices count for the link; a mailbox that signs again is not held up',
+  async (t) => {
+    const link = await linkOf(t.context, { mostDocuments: 2, mostPerPerson: 1 });
+    const device = await opened(t.context, link);
+    const who = { name: 'Ana', email: 'ana@example.org' };
+    const first = await device.visit(who);
+    const second = await device.visit(who);
+    t.regex(second, /^\/document\/key\//);
+    t.not(keyIn(first), keyIn(second), 'nobody finds the document of another person by an address');
+    t.is((await device.fetch('/here')).status, 404, 'used up');
+  },
+);
+
+test.serial('a link is for no device whose visitor is not the first, or needs a certificate', async (t) => {
+  const { client } = t.context;
+  const host = {
+    title: 'Host',
+    step: 1,
+    allowElectronicSignature: true,
+    user: { name: 'Lou', email: 'lou@example.org' },
+  };
+  for (const actions of [
+    [host, { title: 'Guest', step: 2, allowElectronicSignature: true }],
+    [{ title: 'Guest', step: 1 }],
+  ]) {
+    const link = await linkOf(t.context, {}, actions);
+    const answer = await client.send(`${LINKS}/${link.id}/devices`, { pin: PIN });
+    t.is(((await answer.json()) as { code: string }).code, 'InvalidFlowAction');
+  }
+});
+
+test.serial('the ticket of a link is checked before the rest of the body', async (t) => {
+  const { client } = t.context;
+  for (const path of ['view', 'code', 'documents']) {
+    const answer = await client.send(`${LINKS}/${path}`, { ticket: 'guess', name: { x: 1 }, visitId: 7 });
+    t.is(((await answer.json()) as { code: string }).code, 'PublicLinkNotFound', path);
+  }
+});
+
+test.serial('what is wrong with a value is said beside it, in the language of the visitor', async (t) => {
+  const PLACE = { topLeftX: 10, topLeftY: 10, width: 80, height: 20 };
+  const fields = [{ name: 'born', label: 'Geboren', type: 'Number', minimum: 1900, ...PLACE }];
+  const link = await linkOf(t.context, { fields: ['born'], language: 'de' }, [
+    { title: 'Guest', allowElectronicSignature: true, fields },
+  ]);
+  const device = await opened(t.context, link);
+  const visit = await device.next();
+  const form = { visit, name: 'Ana', email: 'ana@example.org', 'value-0': '7' };
+  const answer = await device.fetch('/here', form);
+  t.is(answer.status, 422);
+  const html = await answer.text();
+  t.regex(html, /id="value-0-error"[^>]*>.*Der kleinste Wert ist/s);
+  t.notRegex(html, /must be|minimum|least/i);
+});
