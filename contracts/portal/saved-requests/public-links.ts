@@ -223,7 +223,9 @@ export const endLinkDevice = operation('POST /api/public-links/{id}/devices/{dev
   description:
     'A repeated call changes nothing. What a person has begun to sign there is finished or canceled.',
   scope: 'Create',
-  params: params.extend({ deviceId: idIn('Id of the device.') }),
+  params: params.extend({
+    deviceId: idIn('Id from `devices` of the link or from the creation of the device.'),
+  }),
   reply: 'empty',
   refusals: ['PublicLinkNotFound'],
 });
