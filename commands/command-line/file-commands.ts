@@ -40,6 +40,12 @@ export function addVerify(line: CommandLine): void {
       collect,
       [],
     )
+    .option(
+      '--trust-lists <folder>',
+      'folder with the European list of lists, its pivots and national lists: qualifies signatures, and trusts listed services',
+    )
+    .option('--list-anchors <folder>', 'certificates of the Official Journal (default: those of C/2026/1944)')
+    .option('--list-journal <address>', 'address of that journal, as the list of lists names it')
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
     .option('--content <file>', 'content of a detached signature; may be repeated', collect, [])
     .option(

@@ -31,6 +31,8 @@ verify    print verdict and reasons for each file
   --content <file>               content of a detached signature; may be repeated
   --certificate <pem>            signer's certificate, for signatures that hold none; may be repeated
   --at <time>                    validate as of this time, such as 2026-05-17T12:00:00Z
+  --trust-lists <folder>         European trusted lists; qualifies signatures and trusts listed services
+  --list-anchors <folder>        certificates of the Official Journal, with --list-journal <address>
   --revocation <mode>            none, soft (default) or hard
   --online                       ask the authorities that certificates name
   --no-chain                     integrity only: whose certificate it is, is not checked
@@ -91,6 +93,9 @@ const OPTIONS = {
     'no-chain': FLAG,
     json: FLAG,
     report: FLAG,
+    'trust-lists': TEXT,
+    'list-anchors': TEXT,
+    'list-journal': TEXT,
   },
 } as const;
 
@@ -195,6 +200,9 @@ async function run(all: readonly string[], terminal: Terminal): Promise<ExitCode
         format: oneOf('format', values.format, FORMATS),
         revocation: oneOf('revocation', values.revocation, ['none', 'soft', 'hard']) ?? 'soft',
         chain: values['no-chain'] !== true,
+        trustLists: values['trust-lists'],
+        listAnchors: values['list-anchors'],
+        listJournal: values['list-journal'],
       },
       terminal,
       {

@@ -6,6 +6,7 @@ import { formatOfHeader, HEADER_BYTES } from '../core/header-format.ts';
 import type { SignatureRecord, ValidationReport } from '../core/validation-report.ts';
 import type { EvidenceSource } from '../evidence/authorities.ts';
 import type { ValidateFileRequest } from '../files/validate-file.ts';
+import { type FolderLists, readListFolder } from '../trust-lists/list-folder.ts';
 import type { TrustSettings } from '../validation/trust.ts';
 import { validationReportXml } from '../validation/validation-report-xml.ts';
 import { readCertificateFiles } from './read-certificates.ts';
@@ -52,9 +53,12 @@ export async function verifyFiles(
     anchors: [...anchors, ...(own?.roots ?? [])],
     intermediates: [...intermediates, ...(own?.intermediates ?? [])],
   };
+  const lists = listsFor(options, terminal);
+  if (lists === 'refused') return 2;
   const trust: TrustSettings = {
     ...certificates,
     revocation: options.revocation,
+    lists,
     ...(options.online && askOnline && { online: askOnline(certificates) }),
   };
   if (options.report && files.length > 1) {
@@ -72,15 +76,33 @@ export async function verifyFiles(
     if (options.report) tellReport(verdict, options, terminal);
     else if (!options.json) terminal.out(verdictText(verdict, options, terminal));
   }
+  if (!options.json && !options.report)
+    for (const problem of lists?.problems ?? []) terminal.err(`${escapeControls(problem)}\n`);
   const ok = verdicts.every((verdict) => verdict.ok);
   if (options.json && !options.report) {
     const chainChecked = options.chain;
     const revocationAskedOnline = options.online === true && options.revocation !== 'none';
+    const trustLists = lists && { sequence: lists.sequence, problems: lists.problems };
     terminal.out(
-      `${JSON.stringify({ ok, chainChecked, revocationAskedOnline, files: verdicts }, null, 2)}\n`,
+      `${JSON.stringify({ ok, chainChecked, revocationAskedOnline, trustLists, files: verdicts }, null, 2)}\n`,
     );
   }
   return ok ? 0 : 1;
+}
+
+/** Lists of `--trust-lists`; `refused` when they are not usable, which is said. */
+function listsFor(
+  { trustLists: folder, listAnchors: anchors, listJournal: journal, at, program }: VerifyOptions,
+  terminal: Terminal,
+): FolderLists | 'refused' | undefined {
+  if (folder === undefined) return undefined;
+  try {
+    return readListFolder({ folder, anchors, journal, at });
+  } catch (error) {
+    const { message } = failureOf(error);
+    terminal.err(`${program ?? 'sealwright-signatures'} verify: ${escapeControls(message)}\n`);
+    return 'refused';
+  }
 }
 
 function tellReport(

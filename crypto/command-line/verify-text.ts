@@ -1,10 +1,12 @@
 /** A validation report as people read it on a terminal. Nothing from a file reaches the terminal unescaped. */
-import type {
-  Indication,
-  SignatureRecord,
-  TimestampRecord,
-  ValidationItem,
-  ValidationResults,
+import {
+  type Indication,
+  qualificationText,
+  type SignatureQualification,
+  type SignatureRecord,
+  type TimestampRecord,
+  type ValidationItem,
+  type ValidationResults,
 } from '../core/validation-report.ts';
 import { escapeControls, painter, type Terminal } from './terminal.ts';
 import type { FileVerdict, Opinion, VerifyOptions } from './verify-verdict.ts';
@@ -33,7 +35,7 @@ export function verdictText(verdict: FileVerdict, options: VerifyOptions, termin
   if (verdict.independent !== undefined) lines.push(...agreementLines(verdict.independent, paint));
   if (!options.chain) {
     lines.push(`  ${paint.dim('note')}  --no-chain: whose certificate it is was not checked`);
-  } else if (options.trust.length === 0 && count > 0) {
+  } else if (options.trust.length === 0 && options.trustLists === undefined && count > 0) {
     const { names = [] } = options.own ?? {};
     const trusted =
       names.length === 0
@@ -94,6 +96,7 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
   if (signature.reason !== undefined) lines.push(line('reason', signature.reason));
   if (signature.location !== undefined) lines.push(line('location', signature.location));
   if (signature.policy !== undefined) lines.push(line('policy', signature.policy));
+  if (signature.qualification !== undefined) lines.push(...qualificationLines(signature.qualification, line));
   const chain = chainText(results);
   if (chain !== undefined) lines.push(line('chain', chain));
   for (const timestamp of signature.timestamps) {
@@ -111,6 +114,20 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
   return lines;
 }
 
+/** Lines about the qualification: its word, then why. */
+function qualificationLines(
+  qualification: SignatureQualification,
+  line: (label: string, text: string) => string,
+): string[] {
+  const { provider, service, territory, reasons } = qualification;
+  const listed = [service, provider, territory].filter((part) => part !== undefined).join(', ');
+  const word = qualificationText(qualification);
+  return [
+    line('qualified', listed === '' ? word : `${word} (${listed})`),
+    ...reasons.map((reason) => line('', reason)),
+  ];
+}
+
 function timeText({ signingTime, bestTime, timestamps }: SignatureRecord): string {
   const claimed = signingTime === undefined ? 'none claimed' : `claimed ${date(signingTime)}`;
   const proven = timestamps.some(
@@ -119,8 +136,9 @@ function timeText({ signingTime, bestTime, timestamps }: SignatureRecord): strin
   return proven ? `${claimed}, proven ${date(bestTime)}` : `${claimed}, not proven`;
 }
 
-function timestampText({ kind, displayName, genTime }: TimestampRecord): string {
-  return `${kind}, ${displayName}, ${genTime === undefined ? 'time unknown' : date(genTime)}`;
+function timestampText({ kind, displayName, genTime, qualification }: TimestampRecord): string {
+  const listed = qualification === undefined ? '' : `, ${qualification.word}`;
+  return `${kind}, ${displayName}, ${genTime === undefined ? 'time unknown' : date(genTime)}${listed}`;
 }
 
 /** Names from signer to root, where a path was found. */

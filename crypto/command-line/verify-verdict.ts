@@ -30,6 +30,11 @@ export interface VerifyOptions {
   readonly trust: readonly string[];
   /** Trust of the program itself; undefined when `trust` says whom to trust. */
   readonly own?: OwnTrust | undefined;
+  /** Folder of European trusted lists that qualify signatures and whose services are trusted; undefined: none. */
+  readonly trustLists?: string | undefined;
+  /** Folder with the certificates that the list of lists starts from, and the address of the journal that prints them. */
+  readonly listAnchors?: string | undefined;
+  readonly listJournal?: string | undefined;
   /** Files of certificates that may stand between signer and root. */
   readonly intermediates: readonly string[];
   /** Files of certificates that may be a signer's, for signatures that hold none. */

@@ -79,6 +79,50 @@ export interface CertificateRecord {
   readonly validityEnd: number;
 }
 
+/**
+ * What the trusted lists of the European Union make of a signature. `QESig`, `QESeal`: qualified; `…-QC`: advanced with a
+ * qualified certificate; `AdESig`, `AdESeal`, `AdES` (its certificate does not say which): advanced; `Unknown`: the lists
+ * do not allow an answer; `NotAdES`: the signature fails.
+ */
+export type SignatureWord =
+  | 'QESig'
+  | 'QESeal'
+  | 'AdESig-QC'
+  | 'AdESeal-QC'
+  | 'AdESig'
+  | 'AdESeal'
+  | 'AdES'
+  | 'Unknown'
+  | 'NotAdES';
+
+/** Source: ETSI TS 119 615 §4.4, §4.5. */
+export interface SignatureQualification {
+  readonly word: SignatureWord;
+  /** True for an INDETERMINATE signature: it would be that. */
+  readonly isIndeterminate: boolean;
+  readonly qualifiedFor: 'signature' | 'seal' | 'web' | 'none' | 'undetermined';
+  /** For its key in a qualified device. */
+  readonly device: 'yes' | 'no' | 'undetermined';
+  /** Territory of the list; undefined when the issuer names no country. */
+  readonly territory?: string;
+  /** Names of the listed service behind it and of its provider. */
+  readonly service?: string;
+  readonly provider?: string;
+  /** Sentences for people. */
+  readonly reasons: readonly string[];
+}
+
+/** The word as reports write it: `QESig`, `INDETERMINATE-QESig`. */
+export function qualificationText({ word, isIndeterminate }: SignatureQualification): string {
+  return isIndeterminate ? `INDETERMINATE-${word}` : word;
+}
+
+/** `QTSA`: qualified. Source: ETSI TS 119 615 §4.7. */
+export interface TimestampQualification {
+  readonly word: 'QTSA' | 'TSA' | 'Unknown' | 'NotTimestamp';
+  readonly reasons: readonly string[];
+}
+
 /** A time-stamp and its verdict. Source: RFC 3161 §2.4.2; EN 319 102-1 §5.4. */
 export interface TimestampRecord {
   readonly kind: 'content' | 'signature' | 'archive' | 'document';
@@ -89,6 +133,8 @@ export interface TimestampRecord {
   readonly certificate: CertificateRecord | undefined;
   readonly indication: Indication;
   readonly subIndication?: SubIndication;
+  /** Left out without trusted lists. */
+  readonly qualification?: TimestampQualification;
   readonly results: ValidationResults;
 }
 
@@ -136,6 +182,8 @@ export interface SignatureRecord {
   readonly location?: string;
   /** CMS: content identifier (RFC 5035 §2.10), when it is printable. */
   readonly contentIdentifier?: string;
+  /** Left out without trusted lists, and for document time-stamps. */
+  readonly qualification?: SignatureQualification;
   readonly results: ValidationResults;
 }
 

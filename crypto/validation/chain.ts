@@ -15,6 +15,7 @@ import {
   type RevocationStatus,
   revocationStatus,
 } from '../evidence/revocation-status.ts';
+import { listedAnchors } from '../qualification/signature-qualification.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { shownName } from '../x509/display-name.ts';
 import { companyNumber, holderName, issuerName, personNumber } from '../x509/holder.ts';
@@ -57,9 +58,13 @@ export interface ChainVerdict {
  */
 export function validateChain(request: ChainRequest): ChainVerdict {
   let likely: ResultsBuilder | undefined;
-  const { anchors, intermediates } = trustedCertificates(request.trust);
+  const { anchors: own, intermediates } = trustedCertificates(request.trust);
   const others = [...intermediates, ...request.others];
-  const { certificate, work } = request;
+  const { certificate, work, purpose, time, trust } = request;
+  const anchors =
+    trust.lists === undefined
+      ? own
+      : [...own, ...listedAnchors({ lists: trust.lists, certificate, others, time }, purpose)];
   const search = new PathSearch({ certificate, others, anchors, work });
   for (const path of search.paths()) {
     const results = validatePath(path, request);
@@ -110,7 +115,7 @@ function withoutPath(request: ChainRequest, reason: string): ResultsBuilder {
   const results = new ResultsBuilder();
   checkOwnValidity(request, results);
   const message =
-    request.trust.anchors.length === 0
+    request.trust.anchors.length === 0 && request.trust.lists === undefined
       ? 'No trust anchor is given, so nobody is trusted.'
       : `No path to a trust anchor: ${reason}.`;
   results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });

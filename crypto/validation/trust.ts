@@ -1,4 +1,5 @@
 import type { Evidence, EvidenceSource } from '../evidence/authorities.ts';
+import type { TrustLists } from '../qualification/signature-qualification.ts';
 
 /** Trust anchors and policy of a validation. Source: RFC 5280 §6.1.1; EN 319 102-1 §5.2.6. */
 export interface TrustSettings {
@@ -33,6 +34,11 @@ export interface TrustSettings {
   readonly evidence?: Evidence;
   /** Evidence in `evidence` that `online` gave for this validation: there is no newer one. @default none */
   readonly asked?: Evidence;
+  /**
+   * Authentic trusted lists: each signature is qualified by them, and paths may end at their services that were in good
+   * standing at the proven time. @default none
+   */
+  readonly lists?: TrustLists | undefined;
 }
 
 export interface ValidationRequest {

@@ -17,11 +17,19 @@ import type { Evidence } from '../evidence/authorities.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import type { TimestampToken } from '../evidence/timestamp-reader.ts';
+import { qualifySignature, qualifyTimestamp } from '../qualification/signature-qualification.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
 import { HASH_BY_OID, signatureMethod } from '../x509/signature-algorithms.ts';
 import { algorithmTime, canBeJudged } from './algorithms.ts';
-import { certificateRecord, checkStrength, dateText, UNPROVEN, validateChain } from './chain.ts';
+import {
+  certificateRecord,
+  checkStrength,
+  dateText,
+  trustedCertificates,
+  UNPROVEN,
+  validateChain,
+} from './chain.ts';
 import {
   type FileSignatures,
   ResultsBuilder,
@@ -133,12 +141,23 @@ function validateTimestamp(
   }
   if (certificate !== undefined) checkAuthority(token, certificate, { facts, request, results });
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
+  const verdict = results.verdict();
+  const { lists } = request.trust;
+  const others = [...token.certificates, ...facts.certificates];
   return {
     kind,
     displayName: record?.subjectName ?? 'unknown authority',
     genTime: token.genTime,
     certificate: record,
-    ...results.verdict(),
+    ...verdict,
+    ...(lists !== undefined &&
+      certificate !== undefined && {
+        qualification: qualifyTimestamp(
+          { lists, certificate, others, time: token.genTime },
+          verdict.indication,
+          request.at,
+        ),
+      }),
     results: results.results(),
   };
 }
@@ -248,7 +267,24 @@ function validateWithinBudget(
   );
   addCounterSignatureResults(counterSignatures, results);
   const level = levelShown(facts, proofs.records, request);
-  return recordOf({ ...facts, level }, results, { bestTime, timestamps: proofs.records, counterSignatures });
+  const record = recordOf({ ...facts, level }, results, {
+    bestTime,
+    timestamps: proofs.records,
+    counterSignatures,
+  });
+  return request.trust.lists === undefined ? record : qualified(record, known, request);
+}
+
+/** Adds what the trusted lists say. */
+function qualified(
+  record: SignatureRecord,
+  { certificate, certificates, isTimestamp }: SignatureInfo,
+  { trust }: ValidationRequest,
+): SignatureRecord {
+  if (trust.lists === undefined || certificate === undefined || isTimestamp) return record;
+  const others = [...certificates, ...trustedCertificates(trust).intermediates];
+  const request = { lists: trust.lists, certificate, others, time: record.bestTime };
+  return { ...record, qualification: qualifySignature(request, record.indication) };
 }
 
 function addUnread({ unread = 0 }: Evidence, results: ResultsBuilder): void {
@@ -263,7 +299,8 @@ function levelShown(
   stamps: readonly TimestampRecord[],
   { trust }: ValidationRequest,
 ): SignatureInfo['level'] {
-  const wanted = trust.levels ?? (trust.anchors.length === 0 ? 'present' : 'trusted');
+  const nobody = trust.anchors.length === 0 && trust.lists === undefined;
+  const wanted = trust.levels ?? (nobody ? 'present' : 'trusted');
   if (wanted === 'present' || level === undefined) return level;
   const isTrusted = ({ kind, indication, subIndication }: TimestampRecord): boolean =>
     kind !== 'content' && (indication === 'TOTAL-PASSED' || subIndication === 'TRY_LATER');

@@ -7,13 +7,14 @@
  * checks. `SignersDocument` refers to the submitted file, or to the files given beside a detached signature, and has the
  * digest of the first.
  */
-import type {
-  CertificateRecord,
-  SignatureRecord,
-  TimestampRecord,
-  ValidationItem,
-  ValidationReport,
-  ValidationResults,
+import {
+  type CertificateRecord,
+  qualificationText,
+  type SignatureRecord,
+  type TimestampRecord,
+  type ValidationItem,
+  type ValidationReport,
+  type ValidationResults,
 } from '../core/validation-report.ts';
 
 const NAMESPACE = 'http://uri.etsi.org/19102/v1.2.1#';
@@ -156,6 +157,7 @@ function signatureXml(
     certificate === undefined
       ? ''
       : `<SignerInformation><SignerCertificate VOReference="${objects.certificate(certificate)}"/>${element('Signer', certificate.subjectName)}</SignerInformation>`,
+    qualityXml(record),
     `<SignatureValidationProcess>${element('SignatureValidationProcessID', `${URN}:validationprocess:${processOf(record)}`)}</SignatureValidationProcess>`,
     statusXml(
       'SignatureValidationStatus',
@@ -167,6 +169,13 @@ function signatureXml(
   ]
     .filter((line) => line !== '')
     .join('\n');
+}
+
+/** Qualification of the signature (TS 119 102-2 §4.2.10). */
+function qualityXml({ qualification }: SignatureRecord): string {
+  if (qualification === undefined) return '';
+  const text = `urn:sealwright:qualification:${qualificationText(qualification)}`;
+  return `<SignatureQuality>${element('SignatureQualityInformation', text)}</SignatureQuality>`;
 }
 
 /** Builds the entry for a file without signatures (TS 119 102-2 §4.3.4.2). */

@@ -287,8 +287,11 @@ export interface CertificateExtensions {
   readonly nameConstraints: NameConstraints | undefined;
   /** id-pkix-ocsp-nocheck (RFC 6960 §4.2.2.2.1): the revocation of this responder is not checked. */
   readonly ocspNoCheck: boolean;
-  /** Dotted identifiers of qcStatements (EN 319 412-5); reported, not judged. */
+  /** Dotted identifiers of qcStatements (EN 319 412-5). */
   readonly statements: readonly string[];
+  /** Dotted identifiers in QcType, and capitals of the countries in QcCClegislation; none when absent. */
+  readonly statedTypes: readonly string[];
+  readonly statedCountries: readonly string[];
   /** Dotted identifiers of critical extensions that are not supported. */
   readonly unknownCritical: readonly string[];
 }
@@ -325,9 +328,35 @@ const NON_ESSENTIAL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['2.5.29.35', (value) => ({ authorityKeyId: readAuthorityKeyId(value) })],
   ['2.5.29.46', (value) => ({ freshestCrlUrls: pointUrls(readCrlPoints(value)) })],
   ['1.3.6.1.5.5.7.1.1', readAuthorityInformation],
-  ['1.3.6.1.5.5.7.1.3', (value) => ({ statements: elementsOf(value).map(firstIdentifier) })],
+  ['1.3.6.1.5.5.7.1.3', readStatements],
   ['1.3.6.1.5.5.7.48.1.5', () => ({ ocspNoCheck: true })],
 ]);
+
+const QC_TYPE = '0.4.0.1862.1.6';
+const QC_LEGISLATION = '0.4.0.1862.1.7';
+
+/**
+ * Reads qcStatements (RFC 3739 §3.2.6; EN 319 412-5 §4.2.3, §4.2.4). @throws {Asn1Error}
+ *     QCStatements ::= SEQUENCE OF SEQUENCE { statementId OBJECT IDENTIFIER, statementInfo ANY OPTIONAL }
+ *     QcType ::= SEQUENCE OF OBJECT IDENTIFIER
+ *     QcCClegislation ::= SEQUENCE OF PrintableString
+ */
+function readStatements(value: Element): Partial<CertificateExtensions> {
+  const read = elementsOf(value).map((statement) => {
+    const [id, information] = childrenOf(statement);
+    if (id === undefined) throw new Asn1Error('a statement has no identifier', statement.start);
+    return { id: oidText(id), information };
+  });
+  const listed = (wanted: string) =>
+    read.flatMap(({ id, information }) =>
+      id === wanted && information !== undefined ? elementsOf(information) : [],
+    );
+  return {
+    statements: read.map(({ id }) => id),
+    statedTypes: listed(QC_TYPE).map(oidText),
+    statedCountries: listed(QC_LEGISLATION).map((one) => contents(one).toString('latin1').toUpperCase()),
+  };
+}
 
 function firstIdentifier(element: Element): string {
   return oidText(enter(element, TAG.sequence).next());
@@ -371,6 +400,8 @@ const ABSENT: CertificateExtensions = {
   nameConstraints: undefined,
   ocspNoCheck: false,
   statements: [],
+  statedTypes: [],
+  statedCountries: [],
   unknownCritical: [],
 };
 

@@ -1,0 +1,139 @@
+/**
+ * Trusted lists of a folder: the list of lists, its pivots and national lists as files, without network. A national list
+ * is read when a certificate of its country is judged; one that is not authentic counts as absent, with the reason.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CryptoError } from '../core/types.ts';
+import { ListFault } from '../qualification/list-tree.ts';
+import type { TrustLists } from '../qualification/signature-qualification.ts';
+import type { TrustedList } from '../qualification/trusted-list.ts';
+import { certificatesIn, fingerprintOf } from '../x509/certificate.ts';
+import { type ListAnchor, nationalPointers, readListOfLists, readNationalList } from './list-of-lists.ts';
+import { EU_ANCHOR } from './official-journal.ts';
+
+export interface FolderLists extends TrustLists {
+  /** Sequence number of the list of lists. */
+  readonly sequence: number;
+  /** Sentences about lists that are not used or past their renewal, of those that were asked for. */
+  readonly problems: readonly string[];
+}
+
+export interface FolderListsRequest {
+  readonly folder: string;
+  /** Folder with the certificates of the journal in PEM or DER. @default those that this version knows */
+  readonly anchors?: string | undefined;
+  /** Address of the journal that prints them. @default that of those certificates */
+  readonly journal?: string | undefined;
+  /** Address of the list of lists. @default that of the European Commission */
+  readonly location?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Files of a folder that are looked at. */
+const MAX_FILES = 1000;
+
+/**
+ * Reads the list of lists of a folder. It and its pivots have the names by which their addresses end; a national list has
+ * that of its own address, or `<territory>.xml`.
+ * @throws {CryptoError} `request.invalid` without an authentic list of lists
+ */
+export function readListFolder(request: FolderListsRequest): FolderLists {
+  const { folder, at } = request;
+  const anchor = anchorOf(request);
+  const files = filesOf(folder);
+  const fileNamed = (name: string): Buffer | undefined => {
+    const found = files.get(name.toLowerCase());
+    return found === undefined ? undefined : readFileSync(join(folder, found));
+  };
+  const document = fileNamed(nameOf(anchor.location));
+  if (document === undefined)
+    throw refused(`There is no file ${nameOf(anchor.location)} with the list of lists in ${folder}.`);
+  const lotl = refusing('The list of lists', () =>
+    readListOfLists({ anchor, document, pivot: (address) => fileNamed(nameOf(address)), at }),
+  );
+  const problems: string[] = [];
+  const known = new Map<string, TrustedList | undefined>();
+  const read = (territory: string): TrustedList | undefined => {
+    for (const pointer of nationalPointers(lotl).filter((one) => one.territory === territory)) {
+      const bytes = fileNamed(nameOf(pointer.location)) ?? fileNamed(`${territory}.xml`);
+      if (bytes === undefined) continue;
+      try {
+        const list = refusing(`The list of ${territory}`, () => readNationalList(bytes, pointer, at));
+        if (list.nextUpdate !== undefined && list.nextUpdate < at)
+          problems.push(`The list of ${territory} was to be renewed by ${dayOf(list.nextUpdate)}.`);
+        return list;
+      } catch (error) {
+        if (!(error instanceof CryptoError)) throw error;
+        problems.push(error.message);
+      }
+    }
+    return undefined;
+  };
+  return {
+    sequence: lotl.sequence,
+    problems,
+    listOf(territory) {
+      if (!known.has(territory)) known.set(territory, read(territory));
+      return known.get(territory);
+    },
+  };
+}
+
+function anchorOf({ anchors, journal, location }: FolderListsRequest): ListAnchor {
+  const own = anchors === undefined ? EU_ANCHOR.signers : new Set(certificatesOf(anchors).map(fingerprintOf));
+  if (own.size === 0) throw refused(`There is no certificate of the journal in ${anchors}.`);
+  return {
+    location: location ?? EU_ANCHOR.location,
+    journal: journal ?? EU_ANCHOR.journal,
+    signers: own,
+  };
+}
+
+function certificatesOf(folder: string): Buffer[] {
+  return readable(folder, () =>
+    readdirSync(folder)
+      .filter((name) => /\.(?:pem|crt|cer|der)$/i.test(name))
+      .flatMap((name) => certificatesIn(readFileSync(join(folder, name)))),
+  );
+}
+
+/** Names of the lists by their lower-case form. */
+function filesOf(folder: string): ReadonlyMap<string, string> {
+  const names = readable(folder, () => readdirSync(folder)).filter((name) => /\.xml$/i.test(name));
+  if (names.length > MAX_FILES) throw refused(`There are more than ${MAX_FILES} lists in ${folder}.`);
+  return new Map(names.map((name) => [name.toLowerCase(), name]));
+}
+
+function readable<Result>(folder: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch {
+    throw refused(`The folder ${folder} can't be read.`);
+  }
+}
+
+/** Last segment of an address. */
+function nameOf(address: string): string {
+  return address.split(/[?#]/, 1)[0]?.split('/').at(-1) ?? '';
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function refused(message: string): CryptoError {
+  return new CryptoError('request.invalid', message);
+}
+
+/** Completes the reason why a list is refused. @throws {CryptoError} `request.invalid` */
+function refusing<Result>(subject: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ListFault) throw refused(`${subject} ${error.message}.`);
+    if (error instanceof CryptoError) throw refused(`${subject} can't be read: ${error.message}`);
+    throw error;
+  }
+}

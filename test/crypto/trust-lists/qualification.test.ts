@@ -1,0 +1,407 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { MemoryOutput } from '#crypto/core/types.js';
+import { signFile } from '#crypto/files/sign-file.js';
+import { validateFile } from '#crypto/files/validate-file.js';
+import { listedAnchors, qualifyTimestamp, wordOf } from '#crypto/qualification/signature-qualification.js';
+import { readTrustedList } from '#crypto/qualification/trusted-list.js';
+import { readListFolder } from '#crypto/trust-lists/list-folder.js';
+import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
+import { certificatePem, readCertificate } from '#crypto/x509/certificate.js';
+import type { TestSigner } from '../../pki/pki.ts';
+import {
+  AT,
+  type Authority,
+  authorityOf,
+  type EntryText,
+  JOURNAL,
+  LOCATION,
+  listSigner,
+  listText,
+  lotlText,
+  providerText,
+  type Statement,
+  signList,
+  TSA_QTST,
+  timestampUnit,
+} from './own-lists.ts';
+
+const authority = authorityOf('BE');
+const QUALIFIED: readonly Statement[] = ['compliance', 'signature', 'device'];
+
+interface Situation {
+  readonly statements?: readonly Statement[];
+  readonly entries?: readonly EntryText[];
+  readonly providers?: string;
+  readonly notBefore?: number;
+  readonly signer?: TestSigner;
+  readonly policies?: readonly string[];
+  readonly issuer?: Authority;
+  /** Time of signing that is taken as proven. @default AT */
+  readonly at?: number;
+}
+
+async function qualify(situation: Situation) {
+  const { statements = QUALIFIED, entries = [{}], issuer = authority, at = AT } = situation;
+  const { notBefore = AT - 90 * 86_400_000, policies } = situation;
+  const { providers = providerText(issuer.certificate, entries) } = situation;
+  const signer = situation.signer ?? issuer.issue(statements, { notBefore, ...(policies && { policies }) });
+  const output = new MemoryOutput();
+  signFile({ format: 'Xades', input: Buffer.from('<order/>'), output, signer, at });
+  const list = readTrustedList(Buffer.from(listText({ providers })));
+  const trust = {
+    anchors: [],
+    revocation: 'none',
+    lists: { listOf: (territory: string) => (territory === 'BE' ? list : undefined) },
+  } as const;
+  const report = await validateFile({ format: 'Xades', path: output.bytes, trust, at });
+  const [signature] = report.signatures;
+  return { report, indication: report.indication, ...signature?.qualification };
+}
+
+const criteria = (assert: string, inner: string) =>
+  `<q:CriteriaList assert="${assert}">${inner}</q:CriteriaList>`;
+const bit = (name: string, value: boolean) =>
+  `<q:KeyUsage><q:KeyUsageBit name="${name}">${value}</q:KeyUsageBit></q:KeyUsage>`;
+const policy = (id: string) =>
+  `<q:PolicySet><q:PolicyIdentifier><a:Identifier>${id}</a:Identifier></q:PolicyIdentifier></q:PolicySet>`;
+const other = (inner: string) => `<q:otherCriteriaList>${inner}</q:otherCriteriaList>`;
+const statementSet = (id: string) =>
+  other(
+    `<x:QcStatementSet><x:QcStatement><x:QcStatementId><a:Identifier>${id}</a:Identifier></x:QcStatementId></x:QcStatement></x:QcStatementSet>`,
+  );
+const DEVICE_BY = (text: string): Situation => ({
+  statements: ['compliance', 'signature'],
+  entries: [{ qualifiers: ['QCWithQSCD'], criteria: text }],
+});
+const BEFORE = Date.UTC(2015, 0, 1);
+const OLD: Situation = { at: Date.UTC(2016, 0, 1), notBefore: BEFORE };
+
+/** Situation by name; the word that it must give. */
+const SITUATIONS: { readonly [name: string]: readonly [Situation, string] } = {
+  'qualified with a device': [{}, 'QESig'],
+  'qualified without a device': [{ statements: ['compliance', 'signature'] }, 'AdESig-QC'],
+  'a seal': [
+    { statements: ['compliance', 'seal', 'device'], entries: [{ information: ['ForeSeals'] }] },
+    'QESeal',
+  ],
+  'a seal without a device': [
+    { statements: ['compliance', 'seal'], entries: [{ information: ['ForeSeals'] }] },
+    'AdESeal-QC',
+  ],
+  'a seal of a service for signatures': [{ statements: ['compliance', 'seal', 'device'] }, 'AdESeal'],
+  'several stated uses': [
+    {
+      statements: ['compliance', 'both', 'device'],
+      entries: [{ information: ['ForeSignatures', 'ForeSeals'] }],
+    },
+    'Unknown',
+  ],
+  'compliance alone is for signatures': [
+    { statements: ['compliance', 'device'], entries: [{ information: ['ForeSignatures', 'ForeSeals'] }] },
+    'QESig',
+  ],
+  'no statement of compliance': [{ statements: ['signature', 'device'] }, 'AdESig'],
+  'compliance by the list': [
+    { statements: ['signature', 'device'], entries: [{ qualifiers: ['QCStatement'] }] },
+    'QESig',
+  ],
+  'use by the list': [
+    { statements: ['compliance', 'both', 'device'], entries: [{ qualifiers: ['QCForESig'] }] },
+    'QESig',
+  ],
+  'another use by the list': [{ entries: [{ qualifiers: ['QCForESeal'] }] }, 'Unknown'],
+  'a legal person by the list': [{ entries: [{ qualifiers: ['QCForLegalPerson'] }] }, 'Unknown'],
+  'not qualified by the list': [{ entries: [{ qualifiers: ['NotQualified'] }] }, 'AdESig'],
+  'both by the list': [{ entries: [{ qualifiers: ['NotQualified', 'QCStatement'] }] }, 'Unknown'],
+  'the law of another country': [{ statements: [...QUALIFIED, 'ofUtopia'] }, 'AdESig'],
+  'device by the list': [
+    { statements: ['compliance', 'signature'], entries: [{ qualifiers: ['QCWithQSCD'] }] },
+    'QESig',
+  ],
+  'device managed on behalf': [
+    { statements: ['compliance', 'signature'], entries: [{ qualifiers: ['QCQSCDManagedOnBehalf'] }] },
+    'QESig',
+  ],
+  'no device by the list': [{ entries: [{ qualifiers: ['QCNoQSCD'] }] }, 'AdESig-QC'],
+  'device as stated': [{ entries: [{ qualifiers: ['QCQSCDStatusAsInCert'] }] }, 'QESig'],
+  'device as stated and by the list': [
+    { entries: [{ qualifiers: ['QCQSCDStatusAsInCert', 'QCWithQSCD'] }] },
+    'AdESig-QC',
+  ],
+  'device and none': [{ entries: [{ qualifiers: ['QCWithQSCD', 'QCNoQSCD'] }] }, 'AdESig-QC'],
+  'device of the directive alone': [{ entries: [{ qualifiers: ['QCWithSSCD'] }] }, 'AdESig-QC'],
+  'an unknown qualifier': [{ entries: [{ qualifiers: ['QCNew'] }] }, 'QESig'],
+  'an unknown qualifier in a critical extension': [
+    { entries: [{ qualifiers: ['QCNew'], isCritical: true }] },
+    'Unknown',
+  ],
+  'an unknown critical extension': [
+    { entries: [{ extension: '<Extension Critical="true"><x:New/></Extension>' }] },
+    'Unknown',
+  ],
+  'an unknown other extension': [
+    { entries: [{ extension: '<Extension Critical="false"><x:New/></Extension>' }] },
+    'QESig',
+  ],
+  'an unknown criterion': [
+    { entries: [{ qualifiers: ['QCNoQSCD'], criteria: criteria('all', '<q:New/>') }] },
+    'Unknown',
+  ],
+  'withdrawn since': [
+    { entries: [{ status: 'withdrawn', since: new Date(AT - 1000).toISOString() }, {}] },
+    'AdESig',
+  ],
+  'withdrawn a second later': [
+    { entries: [{ status: 'withdrawn', since: new Date(AT + 1000).toISOString() }, {}] },
+    'QESig',
+  ],
+  'withdrawn at the issuance': [
+    { entries: [{ since: '2026-05-01T00:00:00Z' }, { status: 'withdrawn' }] },
+    'AdESig',
+  ],
+  'no entry at the issuance': [{ entries: [{ since: '2026-05-01T00:00:00Z' }] }, 'AdESig'],
+  'a state that decides nothing': [{ entries: [{ status: 'recognisedatnationallevel' }] }, 'Unknown'],
+  'another type of service': [
+    { entries: [{ type: 'http://uri.etsi.org/TrstSvc/Svctype/CA/PKC' }] },
+    'AdESig',
+  ],
+  'device since the issuance': [
+    {
+      statements: ['compliance', 'signature'],
+      entries: [{ qualifiers: ['QCWithQSCD'], since: '2026-05-01T00:00:00Z' }, {}],
+    },
+    'QESig',
+  ],
+  'device at the issuance alone': [
+    {
+      statements: ['compliance', 'signature'],
+      entries: [{ since: '2026-05-01T00:00:00Z' }, { qualifiers: ['QCWithQSCD'] }],
+    },
+    'AdESig-QC',
+  ],
+  'a history out of order': [{ entries: [{}, { since: '2018-01-01T00:00:00Z' }] }, 'Unknown'],
+  'two providers': [
+    { providers: providerText(authority.certificate) + providerText(authority.certificate, [{}], 'Other') },
+    'Unknown',
+  ],
+  'another name of the provider': [
+    { providers: providerText(authority.certificate, [{}], 'Other') },
+    'Unknown',
+  ],
+  'the name of a service with another key': [
+    { issuer: authorityOf('BE'), providers: providerText(authority.certificate) },
+    'AdESig',
+  ],
+  'an authority that is not listed': [
+    { issuer: authorityOf('BE', 'Provider', 'Another'), providers: providerText(authority.certificate) },
+    'AdESig',
+  ],
+  'a country without list': [{ issuer: authorityOf('FR') }, 'Unknown'],
+  'under the directive': [
+    {
+      ...OLD,
+      statements: ['compliance', 'device'],
+      entries: [{}, { status: 'undersupervision', since: '2013-01-01T00:00:00Z' }],
+    },
+    'QESig',
+  ],
+  'under the directive, accredited': [
+    {
+      ...OLD,
+      statements: ['compliance'],
+      entries: [{}, { status: 'accredited', since: '2013-01-01T00:00:00Z' }],
+    },
+    'AdESig-QC',
+  ],
+  'under the directive by policy': [
+    {
+      ...OLD,
+      statements: [],
+      policies: ['0.4.0.1456.1.1'],
+      entries: [{}, { status: 'supervisionincessation', since: '2013-01-01T00:00:00Z' }],
+    },
+    'QESig',
+  ],
+  'under the directive, ended': [
+    {
+      ...OLD,
+      statements: ['compliance'],
+      entries: [{}, { status: 'supervisionceased', since: '2013-01-01T00:00:00Z' }],
+    },
+    'AdESig',
+  ],
+  'granted before there was such a state': [
+    { ...OLD, statements: ['compliance'], entries: [{ since: '2013-01-01T00:00:00Z' }] },
+    'Unknown',
+  ],
+  'a criterion of a bit': [
+    DEVICE_BY(criteria('all', bit('nonRepudiation', true) + bit('keyCertSign', false))),
+    'QESig',
+  ],
+  'a bit that must not be set': [DEVICE_BY(criteria('all', bit('nonRepudiation', false))), 'AdESig-QC'],
+  'a policy of a set': [
+    { ...DEVICE_BY(criteria('atLeastOne', policy('1.2.3') + policy('1.2.4'))), policies: ['1.2.4'] },
+    'QESig',
+  ],
+  'no policy of a set': [
+    { ...DEVICE_BY(criteria('atLeastOne', policy('1.2.3'))), policies: ['1.2.4'] },
+    'AdESig-QC',
+  ],
+  'none of the criteria': [DEVICE_BY(criteria('none', policy('1.2.3') + bit('keyCertSign', true))), 'QESig'],
+  'nested criteria': [
+    DEVICE_BY(criteria('all', criteria('none', bit('keyCertSign', true)) + bit('nonRepudiation', true))),
+    'QESig',
+  ],
+  'a statement as criterion': [DEVICE_BY(criteria('all', statementSet('0.4.0.1862.1.1'))), 'QESig'],
+  'a statement that is not made': [DEVICE_BY(criteria('all', statementSet('0.4.0.1862.1.5'))), 'AdESig-QC'],
+  'an attribute of the subject': [
+    DEVICE_BY(
+      criteria(
+        'all',
+        other(
+          '<x:CertSubjectDNAttribute><x:AttributeOID><a:Identifier>urn:oid:2.5.4.3</a:Identifier></x:AttributeOID></x:CertSubjectDNAttribute>',
+        ),
+      ),
+    ),
+    'QESig',
+  ],
+  'a purpose that is absent': [
+    DEVICE_BY(
+      criteria(
+        'all',
+        other(
+          '<x:ExtendedKeyUsage><x:KeyPurposeId><a:Identifier>1.2.3</a:Identifier></x:KeyPurposeId></x:ExtendedKeyUsage>',
+        ),
+      ),
+    ),
+    'AdESig-QC',
+  ],
+  'an unknown criterion beside one that is not met': [
+    DEVICE_BY(criteria('all', `<q:New/>${bit('keyCertSign', true)}`)),
+    'AdESig-QC',
+  ],
+};
+
+for (const [name, [situation, word]] of Object.entries(SITUATIONS)) {
+  test(`${name}: ${word}`, async (t) => {
+    const found = await qualify(situation);
+    t.is(found.word, word as never, JSON.stringify(found.reasons));
+  });
+}
+
+test('a listed service is trusted while it is in good standing, and no longer', async (t) => {
+  t.is((await qualify({})).indication, 'TOTAL-PASSED');
+  const withdrawn = await qualify({
+    entries: [{ status: 'withdrawn', since: new Date(AT - 1000).toISOString() }, {}],
+  });
+  t.like(withdrawn, { indication: 'INDETERMINATE', isIndeterminate: true });
+  t.is(
+    (await qualify({ entries: [{ type: 'http://uri.etsi.org/TrstSvc/Svctype/CA/PKC' }] })).indication,
+    'INDETERMINATE',
+  );
+});
+
+test('a folder of lists serves validation without network, and says what is wrong with one', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-lists-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const signer = listSigner('folder');
+  const pointers = [
+    { territory: 'BE', signers: [signer] },
+    { territory: 'FR', signers: [signer] },
+  ];
+  writeFileSync(join(folder, 'journal.pem'), certificatePem(signer.certificate));
+  writeFileSync(join(folder, 'eu-lotl.xml'), signList(lotlText([signer], { pointers }), signer));
+  const belgian = signList(listText({ providers: providerText(authority.certificate) }), signer);
+  writeFileSync(join(folder, 'BE.xml'), belgian);
+  writeFileSync(join(folder, 'fr.xml'), belgian);
+  const request = { folder, anchors: folder, journal: JOURNAL, location: LOCATION, at: AT };
+  const lists = readListFolder(request);
+  t.is(lists.listOf('BE')?.territory, 'BE');
+  t.is(lists.listOf('FR'), undefined);
+  t.deepEqual(lists.problems, ['The list of FR is that of BE, not of FR.']);
+  t.is(lists.listOf('XX'), undefined);
+  t.throws(() => readListFolder({ ...request, journal: 'https://journal.test/other' }), {
+    code: 'request.invalid',
+  });
+  t.throws(() => readListFolder({ folder, at: AT }), { code: 'request.invalid' });
+  t.throws(() => readListFolder({ ...request, folder: join(folder, 'missing') }), {
+    code: 'request.invalid',
+  });
+  const late = readListFolder({ ...request, at: AT + 89 * 86_400_000 });
+  t.is(late.listOf('BE')?.territory, 'BE');
+});
+
+test('the word stands in the report of ETSI TS 119 102-2', async (t) => {
+  const { report } = await qualify({});
+  const xml = validationReportXml(report, { name: 'order.xml', sha256: '00', at: AT });
+  t.regex(xml, /<SignatureQuality><SignatureQualityInformation>urn:sealwright:qualification:QESig</);
+});
+
+const USES = ['signature', 'seal', 'web', 'none', 'undetermined'] as const;
+const DEVICES = ['yes', 'no', 'undetermined'] as const;
+const STATED = ['signature', 'seal', 'web', undefined] as const;
+
+/** The word of a certificate that is not qualified, by the use it states. */
+const UNQUALIFIED = { signature: 'AdESig', seal: 'AdESeal', web: 'AdES' } as const;
+
+test('every combination of use, device and stated use has its word', (t) => {
+  for (const qualified of USES)
+    for (const device of DEVICES)
+      for (const stated of STATED) {
+        const word = wordOf(qualified, device, stated);
+        const sure = device === 'yes';
+        if (qualified === 'undetermined') t.is(word, 'Unknown');
+        else if (qualified === 'signature') t.is(word, sure ? 'QESig' : 'AdESig-QC');
+        else if (qualified === 'seal') t.is(word, sure ? 'QESeal' : 'AdESeal-QC');
+        else t.is(word, stated === undefined ? 'AdES' : UNQUALIFIED[stated]);
+      }
+});
+
+const unit = timestampUnit('BE', 'Provider');
+const LATER = AT + 10 * 86_400_000;
+const WITHDRAWN = { type: TSA_QTST, status: 'withdrawn', since: '2026-06-05T00:00:00Z' };
+
+/** Entries of the service, name of its provider and time of the stamp; the word that it must have. */
+const STAMPS: { readonly [name: string]: readonly [readonly EntryText[], string, number, string] } = {
+  'of a granted service': [[{ type: TSA_QTST }], 'Provider', AT, 'QTSA'],
+  'of a service that was withdrawn since': [[WITHDRAWN, { type: TSA_QTST }], 'Provider', AT, 'TSA'],
+  'before the service was granted': [
+    [{ type: TSA_QTST, since: '2026-06-05T00:00:00Z' }],
+    'Provider',
+    AT,
+    'TSA',
+  ],
+  'of a service of another type': [[{}], 'Provider', AT, 'TSA'],
+  'of another provider': [[{ type: TSA_QTST }], 'Other', AT, 'TSA'],
+  'before the regulation': [
+    [{ type: TSA_QTST, since: '2013-01-01T00:00:00Z' }],
+    'Provider',
+    Date.UTC(2016, 5, 1),
+    'TSA',
+  ],
+};
+
+for (const [name, [entries, provider, time, word]] of Object.entries(STAMPS)) {
+  test(`a time-stamp ${name}: ${word}`, (t) => {
+    const list = readTrustedList(Buffer.from(listText({ providers: providerText(unit, entries, provider) })));
+    const lists = { listOf: () => list };
+    const request = { lists, certificate: readCertificate(unit), others: [], time };
+    t.is(qualifyTimestamp(request, 'TOTAL-PASSED', LATER).word, word as never);
+  });
+}
+
+test('services for time-stamps are trusted for time-stamps alone', (t) => {
+  const list = readTrustedList(
+    Buffer.from(listText({ providers: providerText(unit, [{ type: TSA_QTST }]) })),
+  );
+  const request = { lists: { listOf: () => list }, certificate: readCertificate(unit), others: [], time: AT };
+  t.is(listedAnchors(request, 'timestamp').length, 1);
+  t.is(listedAnchors(request, 'signature').length, 0);
+  t.is(
+    qualifyTimestamp({ ...request, lists: { listOf: () => undefined } }, 'TOTAL-PASSED', AT).word,
+    'Unknown',
+  );
+});
