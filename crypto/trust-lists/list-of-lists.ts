@@ -59,8 +59,7 @@ interface ReadLotl {
 /** Reads the list of lists and decides whether it is authentic. @throws {ListFault} @throws {CryptoError} as `readXml` */
 export function readListOfLists({ anchor, document, pivot, at }: LotlRequest): TrustedList {
   const newest = readLotl(document);
-  if (newest.location !== anchor.location)
-    throw new ListFault(`says that it stands at ${newest.location}`);
+  if (newest.location !== anchor.location) throw new ListFault(`says that it stands at ${newest.location}`);
   const uris = pivotsOf(newest.list, anchor.journal);
   let above = { document, own: newest };
   for (const [index, uri] of uris.entries()) {
@@ -78,9 +77,7 @@ export function readListOfLists({ anchor, document, pivot, at }: LotlRequest): T
   const { nextUpdate } = newest.list;
   if (nextUpdate === undefined || nextUpdate < at)
     throw new ListFault(
-      nextUpdate === undefined
-        ? 'is closed'
-        : `was to be renewed by ${new Date(nextUpdate).toISOString()}`,
+      nextUpdate === undefined ? 'is closed' : `was to be renewed by ${new Date(nextUpdate).toISOString()}`,
     );
   return newest.list;
 }
