@@ -39,7 +39,7 @@ const LONG = [
   'actors/shared/objects/*',
   'http/portal/kills/*',
   'http/portal/{nonsense*,audit-trail*,openapi*,program,xades-options*}',
-  'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,unproven-certificates}*',
+  'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,signing-provider,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
   'http/portal/accounts/{branded-mails,page-rights}*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',

@@ -106,6 +106,7 @@ export async function listenForPortal(service: OpenService): Promise<string | un
       ids,
       nodes: store.nodes,
       providers: service.identity?.users,
+      used: services.batch.access.used,
     }),
   });
   const { url } = await listener.listen();

@@ -95,6 +95,9 @@ export async function setUpPortal(
       publicUrl: parts.publicUrl,
       identifiers: portal.identifiers,
       allowUnproven: portal.allowUnprovenCertificates,
+      signingProviders: portal.signingProviders.map(({ title, ...provider }) => {
+        return { ...provider, title: title ?? provider.name };
+      }),
       uploadMaxBytes: portal.uploadMaxBytes,
       notifyParticipants: portal.notifyParticipants,
       tenants: {

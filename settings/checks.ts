@@ -14,6 +14,7 @@ import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkObjects } from './objects-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
+import { checkSigningProviders } from './signing-providers-table.ts';
 import type { InputSettings, Settings } from './table.ts';
 import { checkTokens } from './token-table.ts';
 
@@ -184,6 +185,7 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
   if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
+  if (isSound('Portal:')) checkSigningProviders(settings, faults);
   if (isSound('Portal:') && isSound('Signing:')) checkPortal(settings, faults, warnings);
   if (isSound('Identity:')) checkIdentity(settings, faults, warnings);
   if (isSound('Identity:') && isSound('Batch:') && isSound('AllowedHosts'))

@@ -17,7 +17,7 @@ import {
 } from './kinds.ts';
 import { name as organizationName } from './portal-table.ts';
 
-const providerName = pattern(
+export const providerName = pattern(
   'name',
   'must be 1 to 40 lower-case letters, digits and inner hyphens',
   z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/),

@@ -4,6 +4,7 @@ import { COMMON_KEYS, NEEDED_KEYS } from './key-groups.ts';
 import type { KeyTable } from './keys.ts';
 import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
+import { SIGNING_PROVIDER_KEYS } from './signing-providers-table.ts';
 import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
 import { TOKEN_KEYS, TOKEN_RIGHT_KEYS } from './token-table.ts';
@@ -58,6 +59,9 @@ ${rows(JOB_WEBHOOK_KEYS)}
 ## Members of \`Portal:Organizations[]\`
 
 ${rows(ORGANIZATION_KEYS)}
+## Members of \`Portal:SigningProviders[]\`
+
+${rows(SIGNING_PROVIDER_KEYS)}
 ## Members of \`Identity:Providers[]\`
 
 ${rows(PROVIDER_KEYS)}

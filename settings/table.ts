@@ -31,6 +31,7 @@ import { JOB_WEBHOOK_KEYS, NOTIFICATIONS_KEYS } from './notifications-table.ts';
 import { bucketName, inputPrefix, OBJECTS_KEYS } from './objects-table.ts';
 import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
+import { SIGNING_PROVIDER_KEYS, SIGNING_PROVIDERS_KEYS } from './signing-providers-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
 import { TOKEN_KEYS, TOKEN_RIGHT_KEYS, TOKENS_KEYS } from './token-table.ts';
@@ -417,6 +418,7 @@ export const KEYS = {
   ...HISTORY_KEYS,
   ...NOTIFICATIONS_KEYS,
   ...PORTAL_KEYS,
+  ...SIGNING_PROVIDERS_KEYS,
   ...IDENTITY_KEYS,
   ...TOKENS_KEYS,
   'Metrics:RequireApiKey': key(flag(), true, {
@@ -441,6 +443,7 @@ export function readNames(): readonly string[] {
   const profiles = Object.keys(PROFILE_KEYS).map((name) => `Signing:Profiles:#:${name}`);
   const organizations = Object.keys(ORGANIZATION_KEYS).map((name) => `Portal:Organizations:#:${name}`);
   const webhooks = Object.keys(JOB_WEBHOOK_KEYS).map((name) => `Notifications:Webhooks:#:${name}`);
+  const signing = Object.keys(SIGNING_PROVIDER_KEYS).map((name) => `Portal:SigningProviders:#:${name}`);
   const providers = Object.keys(PROVIDER_KEYS).map((name) => `Identity:Providers:#:${name}`);
   const roles = Object.keys(PROVIDER_ROLE_KEYS).map((name) => `Identity:Providers:#:Roles:#:${name}`);
   const tokens = Object.keys(TOKEN_KEYS).map((name) => `Identity:Tokens:#:${name}`);
@@ -451,6 +454,7 @@ export function readNames(): readonly string[] {
     ...profiles,
     ...webhooks,
     ...organizations,
+    ...signing,
     ...providers,
     ...roles,
     ...tokens,

@@ -130,12 +130,23 @@ export interface CertificateRequirements {
  * First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. The output is the
  * state for the second step.
  */
+/** A certificate whose key is elsewhere, and what its key can do. */
+export interface ParticipantCertificate {
+  /** DER as Base64. */
+  readonly der: string;
+  /** Certificates that may lead to a trusted one; DER as Base64. @default none */
+  readonly chain?: readonly string[];
+  /** @default those of the engine */
+  readonly digest?: 'sha256' | 'sha384' | 'sha512';
+  readonly padding?: 'pkcs1' | 'pss';
+}
+
 export interface BeginSigningTask extends SignaturePlace, PlacedOutput {
   readonly task: 'portal.begin';
   /** Profile that supplies level and authorities. */
   readonly profile: string;
   /** DER as Base64, or path of the state of an earlier start with the same certificate. */
-  readonly certificate: { readonly der: string } | { readonly ofState: string };
+  readonly certificate: ParticipantCertificate | { readonly ofState: string };
   readonly demands: CertificateRequirements;
   /** Without trusted roots: true accepts every certificate with a warning, false none. */
   readonly allowUnproven: boolean;

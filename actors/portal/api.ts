@@ -59,6 +59,13 @@ export * from './scim/refusal.ts';
 export * from './scim/schemas.ts';
 export { mayChange, mayGrant, reachesFolder } from './shared/folder-access.ts';
 export { parsedInput } from './shared/parsed-input.ts';
+export {
+  PROVIDER_STEP_MS,
+  type ProviderSigning,
+  type ProviderTrouble,
+  type SealedVisit,
+  type ShownCredential,
+} from './signing/provider-signing.ts';
 export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';

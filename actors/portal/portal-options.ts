@@ -1,3 +1,4 @@
+import type { SigningProvider } from '../shared/key-services/csc-person.ts';
 import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/signing/profiles.ts';
 import type { TrustOptions } from '../shared/signing/trust-options.ts';
@@ -26,6 +27,8 @@ export interface PortalOptions {
   readonly publicUrl: () => string;
   /** `Portal:AllowUnprovenCertificates`: without trusted roots, people sign with any certificate. @default false */
   readonly allowUnproven?: boolean;
+  /** `Portal:SigningProviders`. @default none */
+  readonly signingProviders?: readonly SigningProvider[];
   /** `Portal:Identifiers`. */
   readonly identifiers: IdentifierFormat;
   /** `Portal:UploadMaxBytes`. */

@@ -6,6 +6,7 @@ import { Authenticators } from './signing/authenticators.ts';
 import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
 import { FirstPages } from './signing/first-pages.ts';
+import { ProviderSigning } from './signing/provider-signing.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { SigningCodes } from './signing/signing-codes.ts';
 import { SigningPages } from './signing/signing-pages.ts';
@@ -47,9 +48,19 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     files,
   });
   const fieldUploads = new FieldUploads(uploads);
+  const providerSigning = new ProviderSigning({
+    runtime,
+    directory,
+    links,
+    certificates,
+    secrets: common.secrets,
+    publicUrl: common.publicUrl,
+    providers: options.signingProviders ?? [],
+  });
   return {
     codes,
     sealing,
+    providerSigning,
     signing: new Signing({
       runtime,
       blobs,
@@ -71,6 +82,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       tenants,
       contents,
       authenticators,
+      providerSigning,
       firstPages: new FirstPages({ runtime, pool, blobs }),
     }),
   };

@@ -1,6 +1,6 @@
 /**
  * Pages of the portal for people: signing, checking, placing marks; their assets; and the widget for other sites.
- * Those for participants change nothing and set no cookie; users sign in to theirs.
+ * Those for participants change nothing and set no cookie, but for signatures at a provider; users sign in to theirs.
  */
 
 import type { PortalService } from '../../actors/portal/api.ts';
@@ -16,6 +16,7 @@ import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { herePageRoutes } from './pages/here-page.ts';
 import { homePageRoutes, marksRoutes } from './pages/open-pages.ts';
 import { brandingAssetRoutes, portalAssetRoutes, widgetRoutes } from './pages/portal-assets.ts';
+import { providerSigningRoutes } from './pages/provider-signing-page.ts';
 import { publicLinkPageRoutes } from './pages/public-link-page.ts';
 import { signingRoutes } from './pages/signing-page.ts';
 import { validationPageRoutes } from './pages/validation-page.ts';
@@ -29,6 +30,7 @@ export type PageService = Pick<
   PortalService,
   | 'signing'
   | 'signingPages'
+  | 'providerSigning'
   | 'validation'
   | 'marksSessions'
   | 'signIn'
@@ -60,14 +62,18 @@ export function portalPageRoutes(
     ids,
     nodes,
     providers,
+    used = { use: async () => false },
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
     providers?: Parameters<typeof signInRoutes>[1]['providers'];
+    /** Where answers of signing providers are used up. @default no answer counts */
+    used?: Parameters<typeof providerSigningRoutes>[2]['used'];
   },
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
     ...signingRoutes(service.signingPages, clock),
+    ...providerSigningRoutes(service.providerSigning, clock, { nodes, used }),
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...publicLinkPageRoutes(service.linkVisits, ids),

@@ -73,10 +73,7 @@ export async function beginParticipantSigning(
   task: BeginSigningTask,
   thread: PortalTaskContext,
 ): Promise<Result> {
-  const certificate =
-    'der' in task.certificate
-      ? Buffer.from(task.certificate.der, 'base64')
-      : certificateOfState(readFileSync(task.certificate.ofState, 'utf8'));
+  const { certificate, brought, parameters } = givenBy(task);
   const { profiles, clock } = thread;
   const { choices, services } = profileOf(thread, task.profile);
   const { roots, intermediates, revocation } = profiles.trust;
@@ -84,7 +81,7 @@ export async function beginParticipantSigning(
   if (roots.length === 0 && !task.allowUnproven)
     return { ...NO_SIGNATURES, verdict: rejection({ code: UNPROVEN.type, message: UNPROVEN.message }) };
   const anchors = roots.length > 0 ? roots : [certificate];
-  const trust = { anchors, intermediates };
+  const trust = { anchors, intermediates: [...intermediates, ...brought] };
   let chain: readonly Buffer[];
   let rejected: CertificateVerdict | undefined;
   let warnings: readonly string[] = [];
@@ -118,7 +115,7 @@ export async function beginParticipantSigning(
   const evidence = await missingEvidence(choices.level, services, [certificate, ...chain], task.at);
   const wanted = evidence === undefined ? (choices.level ?? 'B') : 'T';
   const level = levelOf(wanted, form, services);
-  const request = { format: task.format, input: task.input, signer, at: task.at, level };
+  const request = { format: task.format, input: task.input, signer, at: task.at, level, ...parameters };
   const begun = begunOrInvisible(request, form, services);
   const bytes = Buffer.from(begun.state);
   writeFileSync(task.output, bytes, { mode: 0o640 });
@@ -147,6 +144,20 @@ export async function beginParticipantSigning(
       toBeSigned: begun.toBeSigned.toString('base64'),
       digest: begun.algorithm.digest,
     },
+  };
+}
+
+/** The certificate, others that may lead to a trusted one, and what its key can do. */
+function givenBy({ certificate }: Pick<BeginSigningTask, 'certificate'>) {
+  if ('ofState' in certificate) {
+    const state = readFileSync(certificate.ofState, 'utf8');
+    return { certificate: certificateOfState(state), brought: [], parameters: {} };
+  }
+  const { der, chain = [], digest, padding } = certificate;
+  return {
+    certificate: Buffer.from(der, 'base64'),
+    brought: chain.map((one) => Buffer.from(one, 'base64')),
+    parameters: { ...(digest !== undefined && { digest }), ...(padding !== undefined && { padding }) },
   };
 }
 

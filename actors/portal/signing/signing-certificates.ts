@@ -16,10 +16,11 @@ import type {
   Reservation,
 } from '../../../machines/portal/documents/document-context.ts';
 import { isSigning } from '../../../machines/portal/documents/document-flow.ts';
+import { isOfTurn } from '../../../machines/portal/documents/participant-actions.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { BeginSigningTask, PortalResults } from '../../pool/portal-tasks.ts';
+import type { BeginSigningTask, ParticipantCertificate, PortalResults } from '../../pool/portal-tasks.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import type { LanguageOf } from '../accounts/languages.ts';
 import type { RequestOrigin } from '../api/callers.ts';
@@ -104,18 +105,61 @@ export class CertificateSigning {
       readonly fieldValues?: ElectronicSigning['fieldValues'];
     },
   ): Promise<StartedSignature> {
+    const { document, id } = await this.#prepared(call, { positions, fieldValues });
+    return this.#started(document, call, id, { der: certificate.toString('base64') });
+  }
+
+  /**
+   * Records what the participant places and fills in, for a certificate that is not known yet.
+   * @returns the token for `startPrepared`
+   *
+   * Refusals: those of `start`.
+   */
+  async prepare(
+    call: SigningCall,
+    given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>,
+  ): Promise<string> {
+    const { id } = await this.#prepared(call, given);
+    return this.needs.tickets.issue('certificate', [call.context.id, id], this.needs.runtime.clock.now());
+  }
+
+  /**
+   * Starts a signature with what was prepared, or with what an earlier start had.
+   * @param token of `prepare`, or of that start
+   *
+   * Refusals: those of `start`; `InvalidTicket` for an unknown, used or expired token.
+   */
+  async startPrepared(
+    call: SigningCall,
+    token: string,
+    certificate: ParticipantCertificate,
+  ): Promise<StartedSignature> {
+    assertTurn(call);
+    const { clock, ids } = this.needs.runtime;
+    const ticket = this.needs.tickets.read('certificate', token, clock.now());
+    const earlier = call.context.reservations.find(
+      (one) => one.id === ticket?.claims[1] && isOfTurn(one, call.turn),
+    );
+    if (ticket?.expired !== false || ticket.claims[0] !== call.context.id || earlier === undefined)
+      throw new PortalRefusal('InvalidTicket');
+    const id = ids.uuid();
+    const { marks, values } = earlier;
+    const document = await this.#reserve(call, id, { marks, ...(values !== undefined && { values }) });
+    return this.#started(document, call, id, certificate);
+  }
+
+  async #prepared(call: SigningCall, given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>) {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
     assertTurn(call);
     const id = this.needs.runtime.ids.uuid();
-    const filledIn = await valuesOf(call, fieldValues, {
+    const filledIn = await valuesOf(call, given.fieldValues, {
       runtime: this.needs.runtime,
       uploads: this.needs.uploads,
       blobs: this.needs.blobs,
     });
-    const marks = await marksOf(call, { positions }, this.needs.files);
-    const document = await this.#reserve(call, id, { marks, ...filledIn });
-    return this.#started(document, call, id, { der: certificate.toString('base64') });
+    const marks = await marksOf(call, { positions: given.positions }, this.needs.files);
+    return { id, document: await this.#reserve(call, id, { marks, ...filledIn }) };
   }
 
   async #started(
@@ -188,6 +232,7 @@ export class CertificateSigning {
    * Not successful, with a new token and hash, when the file has changed since the start.
    *
    * @param of participant that the token must belong to. @default any
+   * @param request `isFinal`: a changed file starts no new signature; the old token still serves `startPrepared`
    *
    * Refusals: `InvalidTicket` for an unknown, used or expired token.
    */
@@ -198,9 +243,11 @@ export class CertificateSigning {
       signature,
       disableNotifications,
       reading,
+      isFinal = false,
     }: {
       readonly token: string;
       readonly signature: Buffer;
+      readonly isFinal?: boolean;
       readonly disableNotifications?: boolean | null | undefined;
       readonly reading?: ElectronicSigning['reading'];
     },
@@ -251,6 +298,8 @@ export class CertificateSigning {
     try {
       if (!outcome.accepted) {
         const earlier = 'context' in outcome ? overtaken(outcome, id, clock.now()) : undefined;
+        if (earlier !== undefined && isFinal)
+          return { success: false, validationResults: resultsView(OVERTAKEN) };
         if (earlier !== undefined) return await this.#startAgain(owner, earlier);
         throw refusalOf(outcome, (document) => rejectionReason(document, id, clock.now()));
       }

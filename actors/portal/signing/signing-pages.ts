@@ -28,6 +28,7 @@ import { type Authenticators, appOwner } from './authenticators.ts';
 import type { FirstPages } from './first-pages.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageAction, pageDocument, pageParticipants, returnOf } from './page-views.ts';
+import type { ProviderSigning } from './provider-signing.ts';
 import { signingCall } from './signing-access.ts';
 import { codesToAsk } from './signing-codes.ts';
 import { visitOf } from './visits.ts';
@@ -113,6 +114,7 @@ export class SigningPages {
       readonly contents: Pick<Renditions, 'fileOf'>;
       readonly authenticators: Authenticators;
       readonly firstPages: FirstPages;
+      readonly providerSigning: Pick<ProviderSigning, 'offered'>;
     },
   ) {}
 
@@ -189,7 +191,12 @@ export class SigningPages {
       document: shown,
       isLinkOver: ticket.expired,
       ...(ticket.isHere && { isHere: true }),
-      ...(named && { action: await this.#action(context, named, ticket.needsEmailCode, state) }),
+      ...(named && {
+        action: {
+          ...(await this.#action(context, named, ticket.needsEmailCode, state)),
+          providers: this.needs.providerSigning.offered(context.organization.name),
+        },
+      }),
       participants: pageParticipants(context, ticket),
       ...(named?.user.email &&
         isMailed(ticket, named) &&

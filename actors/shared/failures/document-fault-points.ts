@@ -7,6 +7,8 @@ export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
   'portal.sign.accepted': 'A signature is durably accepted; the client has no answer yet.',
   'portal.seal.signed': 'A sealed file has a temporary name; the document does not refer to it.',
   'portal.finish.signed': "The same for a signature by a participant's own key.",
+  'portal.provider.authorized': 'A signing provider has authorized a hash; nothing is signed.',
+  'portal.provider.signed': 'A signing provider has signed a hash; the document does not have the value.',
   'portal.signature.kept': 'A signed file has its final name; no step records it.',
   'portal.conclusion.checked': 'The signatures of a document are verified; no step records it.',
   'portal.folder.some': 'Some of what a removed folder holds is moved or deleted.',

@@ -1,5 +1,5 @@
 /** Requests with JSON to key services, over connections that stay open. */
-import { createHttpClient } from '@sealwright/signatures/http';
+import { type AddressPolicy, createHttpClient } from '@sealwright/signatures/http';
 import { type RequestLimit, ServiceBusy } from './key-service.ts';
 
 export interface JsonAnswer {
@@ -16,6 +16,8 @@ export interface JsonRequest {
   readonly body?: object;
   /** Instead of `body`: members of a form. */
   readonly form?: Readonly<Record<string, string>>;
+  /** @default any: an operator has configured the address */
+  readonly policy?: AddressPolicy;
 }
 
 /** Bytes of an answer; a chain of certificates takes some 10,000. */
@@ -33,7 +35,7 @@ export class JsonClient {
 
   /** @param repeatable false: a request that may count twice is not sent again @throws {ServiceBusy} */
   async send(request: JsonRequest, { signal }: RequestLimit, repeatable = true): Promise<JsonAnswer> {
-    const { method, url, headers, body, form } = request;
+    const { method, url, headers, body, form, policy = 'any' } = request;
     const content = form === undefined ? body && JSON.stringify(body) : String(new URLSearchParams(form));
     try {
       const answer = await this.#client.send({
@@ -47,7 +49,7 @@ export class JsonClient {
           ...headers,
         },
         body: content === undefined ? undefined : Buffer.from(content),
-        policy: 'any',
+        policy,
         repeatable,
         signal,
       });

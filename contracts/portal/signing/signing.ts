@@ -93,10 +93,10 @@ const code = (way: string) =>
 const onePosition = signaturePosition
   .nullish()
   .describe('One place of the visible signature. Ignored when `signaturePositions` is there.');
-const severalPositions = list(newMark)
+export const severalPositions = list(newMark)
   .nullish()
   .describe('Places of the visible signature, at most 1,000. Absent: those given at creation.');
-const filledFields = shown(
+export const filledFields = shown(
   fieldValues.nullish(),
   'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
   { city: 'Lisbon' },
@@ -350,7 +350,7 @@ const completedSignature = z.strictObject({
 
 export type CompletedSignature = Value<typeof completedSignature>;
 
-const REFUSALS = [
+export const SIGNING_REFUSALS = [
   'DocumentNotFound',
   'DocumentInvalidKey',
   'DocumentIsDeleted',
@@ -422,7 +422,7 @@ export const signElectronically = METHODS.map(({ prefix, auth, by, who, example,
     largeBody: true,
     reply: 'empty',
     examples: { request: { ...example, typedName: ANA.name } },
-    refusals: [...REFUSALS, 'DocumentNotRead', ...ELECTRONIC_SIGNATURE, ...refusals],
+    refusals: [...SIGNING_REFUSALS, 'DocumentNotRead', ...ELECTRONIC_SIGNATURE, ...refusals],
   }),
 );
 
@@ -437,7 +437,7 @@ export const startCertificateSignature = METHODS.map(({ prefix, auth, by, who, e
     body: certificateStart,
     reply: startedSignature,
     examples: { request: { ...example, certificate: 'MIIDazCCAlOgAwIBAgIU' } },
-    refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
+    refusals: [...SIGNING_REFUSALS, ...CERTIFICATE, ...refusals],
   }),
 );
 
@@ -454,7 +454,7 @@ export const completeCertificateSignature = METHODS.map(
       body: certificateCompletion,
       reply: completedSignature,
       examples: { request: { ...example, token: 'c2lnbmluZy10b2tlbg', signature: 'MEUCIQDx' } },
-      refusals: [...REFUSALS, 'DocumentNotRead', ...CERTIFICATE, ...refusals],
+      refusals: [...SIGNING_REFUSALS, 'DocumentNotRead', ...CERTIFICATE, ...refusals],
     }),
 );
 
@@ -470,7 +470,7 @@ export const approve = operation('POST /api/documents/keys/{key}/approval', {
   body: approval,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
-  refusals: [...REFUSALS, 'DocumentNotRead', 'Unauthorized', 'Forbidden'],
+  refusals: [...SIGNING_REFUSALS, 'DocumentNotRead', 'Unauthorized', 'Forbidden'],
 });
 
 export const refuseAsParticipant = operation('POST /api/documents/keys/{key}/participant-refusal', {
@@ -485,7 +485,7 @@ export const refuseAsParticipant = operation('POST /api/documents/keys/{key}/par
   body: participantRefusal,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket, ...REASON } },
-  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+  refusals: [...SIGNING_REFUSALS, 'Unauthorized', 'Forbidden'],
 });
 
 export const recordView = operation('POST /api/documents/keys/{key}/view', {
@@ -500,7 +500,7 @@ export const recordView = operation('POST /api/documents/keys/{key}/view', {
   body: documentOpening,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket, reachedEnd: true } },
-  refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
+  refusals: [...SIGNING_REFUSALS, 'Unauthorized', 'Forbidden'],
 });
 
 export const sendEmailCode = operation('POST /api/documents/keys/{key}/email-authentication-code', {
@@ -514,7 +514,7 @@ export const sendEmailCode = operation('POST /api/documents/keys/{key}/email-aut
   body: emailCodeRequest,
   reply: 'empty',
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
-  refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes', 'Unauthorized', 'Forbidden'],
+  refusals: [...SIGNING_REFUSALS, 'TooManyRequests', 'TooManyWrongCodes', 'Unauthorized', 'Forbidden'],
 });
 
 export const sendSmsCode = operation('POST /api/documents/sms-authentication-code', {
@@ -526,7 +526,7 @@ export const sendSmsCode = operation('POST /api/documents/sms-authentication-cod
   body: smsCodeRequest,
   reply: 'empty',
   examples: { request: { flowActionId: EXAMPLE_IDS.flowAction } },
-  refusals: [...REFUSALS, 'TooManyRequests', 'TooManyWrongCodes'],
+  refusals: [...SIGNING_REFUSALS, 'TooManyRequests', 'TooManyWrongCodes'],
 });
 
 const fieldUpload = entity('FieldUpload', {

@@ -20,6 +20,8 @@ const NAMED = {
   'portal.sign.accepted': 'actors/portal/documents/kill.test.ts',
   'portal.seal.signed': 'actors/portal/documents/kill.test.ts',
   'portal.finish.signed': 'actors/portal/signing/kill-certificate.test.ts',
+  'portal.provider.authorized': 'http/portal/kills/signing-provider.test.ts',
+  'portal.provider.signed': 'http/portal/kills/signing-provider.test.ts',
   'portal.signature.kept': 'actors/portal/documents/kill.test.ts',
   'portal.conclusion.checked': 'actors/portal/documents/kill.test.ts',
   'portal.folder.some': 'http/portal/kills/folders.test.ts',

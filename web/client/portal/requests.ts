@@ -1,4 +1,4 @@
-/** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
+/** HTTP client of the signing page: JSON with the ticket of the page. */
 
 import type { SigningData } from '../../pages/portal/page-data.ts';
 import { textBy } from '../../pages/portal/texts.ts';
@@ -34,6 +34,24 @@ export function post<Answer>(
   });
 }
 
+/** As `post`, to an address of the page, whose reply sets a cookie. */
+export function postToPage<Answer>(
+  data: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
+  action: string,
+  body: object,
+): Promise<Answer> {
+  const { ticket, documentVersion } = data;
+  return send(
+    data,
+    action,
+    {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, ticket, documentVersion }),
+    },
+    { base: '/document/key', credentials: 'same-origin' },
+  );
+}
+
 /** Sends a file for a field. Resolves with the id of the upload. */
 export function upload(
   data: Pick<SigningData, 'key' | 'ticket' | 'words'>,
@@ -49,13 +67,17 @@ async function send<Answer>(
   { key, words }: Pick<SigningData, 'key' | 'words'>,
   action: string,
   { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body: BodyInit },
+  { base, credentials }: { base: string; credentials: RequestCredentials } = {
+    base: '/api/documents/keys',
+    credentials: 'omit',
+  },
 ): Promise<Answer> {
   let answer: Response;
   try {
-    answer = await fetch(below(`/api/documents/keys/${encodeURIComponent(key)}/${action}`), {
+    answer = await fetch(below(`${base}/${encodeURIComponent(key)}/${action}`), {
       method: 'POST',
       headers: { ...headers, accept: 'application/json' },
-      credentials: 'omit',
+      credentials,
       body,
     });
   } catch {

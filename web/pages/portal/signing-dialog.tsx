@@ -20,7 +20,11 @@ export function approves({ type }: Pick<Action, 'type'>): boolean {
   return type === 'Approver' || type === 'ApproverRule';
 }
 
-/** @param name of the document; @param content path of its file; undefined: the page does not show it; @param whole every page has to be seen @param isHere nobody's certificate is on the device, and no name stays */
+/**
+ * @param name of the document; @param alone path of the page in a window of its own, where this one is in a frame;
+ * @param content path of its file; undefined: the page does not show it; @param whole every page has to be seen
+ * @param isHere nobody's certificate is on the device, and no name stays
+ */
 export function SigningDialog({
   action,
   words,
@@ -28,7 +32,14 @@ export function SigningDialog({
   content,
   whole,
   isHere,
-}: Parts & { name: string; content: string | undefined; whole: boolean; isHere: boolean }) {
+  alone,
+}: Parts & {
+  name: string;
+  content: string | undefined;
+  whole: boolean;
+  isHere: boolean;
+  alone: string | undefined;
+}) {
   const { signing } = words;
   const isApproval = approves(action);
   const close = <Button id="signing-close" rank="quiet" icon="x" label={signing.close} />;
@@ -56,6 +67,7 @@ export function SigningDialog({
         <ElectronicForm action={action} words={words} isHere={isHere} />
       )}
       {!isApproval && !isHere && <CertificateForm action={action} words={words} />}
+      {!isApproval && !isHere && <ProvidersForm action={action} words={words} alone={alone} />}
     </DialogFrame>
   );
 }
@@ -306,12 +318,39 @@ function CertificateForm({ action, words }: Parts) {
   );
 }
 
+/** A frame is no place for the page of a provider, nor for the cookie of the visit. */
+function ProvidersForm({
+  action: { providers = [] },
+  words: { signing },
+  alone,
+}: Parts & { alone: string | undefined }) {
+  if (providers.length === 0) return null;
+  if (alone !== undefined)
+    return (
+      <p class="hint">
+        <a href={alone} target="_blank" rel="noopener">
+          {filled(signing.providersAlone, { providers: providers.map(({ title }) => title).join(', ') })}
+        </a>
+      </p>
+    );
+  return (
+    <form id="providers" class="stack" noValidate>
+      {providers.map(({ name, title }) => (
+        <Button type="submit" name="provider" value={name} disabled>
+          {filled(signing.withProvider, { provider: title })}
+        </Button>
+      ))}
+      <p class="hint">{signing.providersHint}</p>
+    </form>
+  );
+}
+
 function Initials({ action: { initialsMode }, words: { signing }, id }: Parts & { id: string }) {
   if (initialsMode === 'None') return null;
   if (initialsMode === 'Required') return <p class="hint">{signing.initialsRequired}</p>;
   return (
     <label class="tick">
-      <input type="checkbox" id={id} /> {signing.initials}
+      <input type="checkbox" id={id} data-initials /> {signing.initials}
     </label>
   );
 }

@@ -207,6 +207,7 @@ export function signingPage(
                 content={wishes.hideDocument && !shown.requireReading ? undefined : addresses.content}
                 whole={shown.requireReading === true}
                 isHere={view.isHere === true}
+                alone={wishes.embedded ? addresses.self.replace('/sign-embedded?', '/sign?') : undefined}
               />
             </div>
             <ParticipantList view={view} words={words} heading="h3" />

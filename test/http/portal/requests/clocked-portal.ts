@@ -2,6 +2,7 @@
 
 import { type Faults, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
+import type { PortalOptions } from '../../../../actors/index.ts';
 import { createPortalServer } from '../../../../http/index.ts';
 import { portalPageRoutes } from '../../../../http/portal/page-routes.ts';
 import { type PortalFixture, portalFixture } from '../../../actors/portal/documents/flow-harness.ts';
@@ -29,14 +30,16 @@ export async function clockedPortal(
     readonly faults?: Faults;
     readonly later?: number;
     readonly trustsProxy?: boolean;
+    readonly signingProviders?: PortalOptions['signingProviders'];
   } = {},
 ): Promise<ClockedPortal> {
-  const { later = 0, trustsProxy = false, ...more } = options;
+  const { later = 0, trustsProxy = false, signingProviders = [], ...more } = options;
   const clock = movableClock();
   clock.forward(later);
   const fixture = await portalFixture(t, {
     ...more,
     clock,
+    signingProviders,
     tenants: {
       organizations: [],
       applications: [
@@ -61,7 +64,11 @@ export async function clockedPortal(
     clock,
     ids: systemIds,
     log: SILENT,
-    pageRoutes: portalPageRoutes(fixture.portal, { clock, ids: systemIds }),
+    pageRoutes: portalPageRoutes(fixture.portal, {
+      clock,
+      ids: systemIds,
+      used: { use: async () => true },
+    }),
   });
   const { url } = await server.listen();
   checkAnswersOf(t, url, bookOf('portal-with-pages'));

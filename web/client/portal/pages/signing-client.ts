@@ -11,6 +11,7 @@ import { filledFields, showMissing, showStatus, withStatus } from '../outcome.ts
 import { pageData } from '../page-data.ts';
 import { reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
+import { startProviders } from '../providers.ts';
 import { pageDrawn, readingMember, startReading } from '../reading.ts';
 import { post } from '../requests.ts';
 import { isBusy, keepTyped, startDialog, startForm } from '../signing-dialog.ts';
@@ -66,6 +67,7 @@ const certificate = startForm('certificate');
 /** Called when the form of a typed name is shown. */
 const begin = electronic && startElectronic(electronic, data, pageSizes, () => visit.signed());
 if (certificate !== undefined) startCertificate(certificate, data, pageSizes, (text) => visit.signed(text));
+if (startForm('providers') !== undefined) startProviders(data, pageSizes);
 for (const other of document.querySelectorAll('#with-certificate, #with-name'))
   other.addEventListener('click', () => {
     if (electronic === undefined || certificate === undefined) return;

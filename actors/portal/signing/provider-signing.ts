@@ -1,0 +1,396 @@
+/**
+ * "Sign with my provider": a participant signs with a certificate whose key a remote signing service holds. The browser
+ * keeps the visit, encrypted; the document keeps what is signed, as for every certificate (`signing-certificates.ts`).
+ *
+ * | Step of a visit | Then                                                                             |
+ * |-----------------|----------------------------------------------------------------------------------|
+ * | `service`       | the browser is at the provider, whose answer lets this service in                |
+ * | `choose`        | the person chooses a certificate                                                 |
+ * | `credential`    | the browser is at the provider, whose answer authorizes the hash of the document |
+ *
+ * Each step has a state of its own, of which the answer counts once (`UsedSignInAnswers`), in the browser that has the
+ * visit. Nothing is sent a second time: a crash before the document takes the value leaves the document as it was.
+ *
+ * Source: docs/decisions/0405-keys-behind-the-network.md.
+ */
+import { X509Certificate } from 'node:crypto';
+import { holderName, readCertificate } from '@sealwright/signatures';
+import {
+  providerVisit,
+  type ProviderVisit as Visit,
+} from '../../../contracts/portal/signing/provider-visits.ts';
+import type { Reading } from '../../../contracts/portal/signing/reading.ts';
+import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import {
+  CscPersons,
+  type PersonCredential,
+  ProviderFailure,
+  type SigningProvider,
+} from '../../shared/key-services/csc-person.ts';
+import type { SecretBox } from '../../shared/secrets/secret-box.ts';
+import type { RequestOrigin } from '../api/callers.ts';
+import type { SigningAccess } from '../api/signing.ts';
+import type { DocumentDirectory } from '../document-records/document-reader.ts';
+import type { SigningLinks } from '../mails/signing-links.ts';
+import { type SigningCall, signingCall } from './signing-access.ts';
+import type { CertificateSigning } from './signing-certificates.ts';
+
+/** Time for one step: that of a started signature. */
+export const PROVIDER_STEP_MS = 10 * 60_000;
+const STATE_BYTES = 32;
+/** Browsers keep cookies of 4,096 bytes. */
+const MAX_SEALED = 3_800;
+/** A longer list of pages, of a document read in pieces, is not recorded. */
+const MAX_PAGES_TEXT = 200;
+
+/** A visit as the browser keeps it: its state, and the rest encrypted. */
+export interface SealedVisit {
+  readonly state: string;
+  readonly sealed: string;
+}
+
+/** Why nothing was signed. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. */
+export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
+
+export type ProviderOutcome =
+  /** The browser goes on to the provider. */
+  | { readonly kind: 'onward'; readonly address: string; readonly visit: SealedVisit }
+  /** The person chooses, again after the document has changed. */
+  | { readonly kind: 'choose'; readonly visit: SealedVisit; readonly isAgain: boolean }
+  | { readonly kind: 'signed'; readonly page: string }
+  | {
+      readonly kind: 'failed';
+      readonly why: ProviderTrouble;
+      /** Types of what is wrong with the certificate. */
+      readonly faults: readonly string[];
+      /** Path of the signing page; undefined: it is not known. */
+      readonly page: string | undefined;
+    };
+
+export interface ShownCredential {
+  readonly id: string;
+  /** Undefined: the certificate cannot be read. */
+  readonly holder: string | undefined;
+  readonly issuer: string | undefined;
+  readonly until: number | undefined;
+  readonly trouble: PersonCredential['trouble'];
+}
+
+export class ProviderSigning {
+  readonly #providers: ReadonlyMap<string, { readonly at: CscPersons; readonly settings: SigningProvider }>;
+
+  constructor(
+    private readonly needs: {
+      readonly runtime: Pick<ServiceRuntime, 'clock' | 'ids' | 'log' | 'faults'>;
+      readonly directory: DocumentDirectory;
+      readonly links: SigningLinks;
+      readonly certificates: CertificateSigning;
+      readonly secrets: SecretBox;
+      /** Without a slash at its end. */
+      readonly publicUrl: () => string;
+      readonly providers: readonly SigningProvider[];
+    },
+  ) {
+    this.#providers = new Map(
+      needs.providers.map((settings) => {
+        return [settings.name, { settings, at: new CscPersons(settings, needs.runtime.clock) }];
+      }),
+    );
+  }
+
+  /** Providers for documents of an organization. */
+  offered(organization: string): readonly Pick<SigningProvider, 'name' | 'title'>[] {
+    return this.needs.providers
+      .filter((one) => one.organization === undefined || one.organization === organization)
+      .map(({ name, title }) => ({ name, title }));
+  }
+
+  titleOf(provider: string): string {
+    return this.#providers.get(provider)?.settings.title ?? provider;
+  }
+
+  /**
+   * Prepares what is signed, and leads to the provider.
+   *
+   * Refusals: those of `CertificateSigning.prepare`; `NotFound` for a provider that is not offered; `ServiceBusy`.
+   */
+  async begin(
+    access: Extract<SigningAccess, { readonly by: 'ticket' }>,
+    given: {
+      readonly provider: string;
+      readonly positions: ElectronicSigning['positions'];
+      readonly fieldValues: ElectronicSigning['fieldValues'];
+      readonly isQuiet: boolean;
+      readonly reading: Reading | undefined;
+      readonly language: Language;
+    },
+  ): Promise<Extract<ProviderOutcome, { readonly kind: 'onward' }>> {
+    const { provider, isQuiet, reading, language } = given;
+    const call = await this.#call(access);
+    if (!this.offered(call.context.organization.name).some(({ name }) => name === provider))
+      throw new PortalRefusal('NotFound', 'The document is signed at no such provider.');
+    const started = await this.needs.certificates.prepare(call, given);
+    const visit = {
+      step: 'service',
+      provider,
+      key: access.key,
+      ticket: access.ticket,
+      version: call.context.version,
+      language,
+      started,
+      isQuiet,
+      ...(reading !== undefined && reading.pages.length <= MAX_PAGES_TEXT && { reading: { ...reading } }),
+    } as const;
+    try {
+      return await this.#onward(visit, (secrets) =>
+        this.#at(provider).serviceAddress(secrets, visit.language),
+      );
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error;
+      this.#log(provider, error);
+      throw new PortalRefusal('ServiceBusy', 'The provider does not answer as it should.');
+    }
+  }
+
+  /**
+   * Reads the answer of the provider.
+   * @param use false: the state was used before
+   */
+  async answer(
+    provider: string,
+    { state, sealed }: SealedVisit,
+    {
+      query,
+      origin,
+      use,
+    }: {
+      readonly query: { readonly [name: string]: unknown };
+      readonly origin: RequestOrigin;
+      readonly use: (state: string) => Promise<boolean>;
+    },
+  ): Promise<ProviderOutcome> {
+    const visit = this.#open(provider, state, sealed);
+    if (visit === undefined || visit.step === 'choose') return failed('over', visit);
+    return this.#attempt(visit, async () => {
+      if (!(await use(state))) return failed('over', visit);
+      const { verifier } = visit;
+      const token = await this.#at(provider).answer(
+        { verifier, redirectUri: this.#redirectUri(provider) },
+        query,
+      );
+      if (visit.step === 'credential') return this.#sign(visit, token, origin);
+      const { until: _, verifier: __, ...more } = visit;
+      return { kind: 'choose', visit: this.#seal({ ...more, step: 'choose', token }).visit, isAgain: false };
+    });
+  }
+
+  /** The document and the certificates of the person; undefined: no such step is open in this browser. */
+  async choices(
+    provider: string,
+    { state, sealed }: SealedVisit,
+  ): Promise<
+    | { readonly document: string; readonly credentials: readonly ShownCredential[]; readonly page: string }
+    | Extract<ProviderOutcome, { readonly kind: 'failed' }>
+  > {
+    const visit = this.#open(provider, state, sealed);
+    if (visit?.step !== 'choose') return failed('over', visit);
+    return this.#attempt(visit, async () => {
+      const call = await this.#callOf(visit);
+      const credentials = await this.#at(provider).credentials(visit.token ?? '');
+      return { document: call.context.name, credentials: credentials.map(shown), page: pageOf(visit) };
+    });
+  }
+
+  /** Starts the signature with the chosen certificate, and leads to the provider, which is to authorize its hash. */
+  async choose(
+    provider: string,
+    { state, sealed }: SealedVisit,
+    credentialId: string,
+  ): Promise<ProviderOutcome> {
+    const visit = this.#open(provider, state, sealed);
+    if (visit?.step !== 'choose') return failed('over', visit);
+    return this.#attempt(visit, async () => {
+      const { token = '', until: _, verifier: __, ...more } = visit;
+      const call = await this.#callOf(visit);
+      const credential = await this.#at(provider).credential(token, credentialId);
+      const { scheme, certificates, trouble } = credential;
+      const [own, ...chain] = certificates.map((der) => der.toString('base64'));
+      if (trouble !== undefined || scheme === undefined || own === undefined)
+        return failed('rejected', visit, ['certificate.demand']);
+      const started = await this.needs.certificates.startPrepared(call, visit.started, {
+        der: own,
+        chain,
+        digest: scheme.digest,
+        ...(scheme.scheme !== 'ecdsa' && { padding: scheme.scheme === 'rsa-pss' ? 'pss' : 'pkcs1' }),
+      });
+      if (started.token === null || started.toSignHash === null)
+        return failed('rejected', visit, typesOf(started));
+      const toSign = { hash: started.toSignHash, digest: scheme.digest };
+      return this.#onward(
+        { ...more, token, step: 'credential', credential: credentialId, toSign, started: started.token },
+        (secrets) =>
+          this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
+            language: visit.language,
+            description: call.context.name,
+          }),
+      );
+    });
+  }
+
+  /** @param SAD it stands for one hash, and is used up here */
+  async #sign(visit: Visit, SAD: string, origin: RequestOrigin): Promise<ProviderOutcome> {
+    const { faults } = this.needs.runtime;
+    const { token = '', credential: id = '', toSign, started } = visit;
+    if (toSign === undefined) return failed('over', visit);
+    const call = await this.#callOf(visit);
+    await faults.at('portal.provider.authorized');
+    const credential = await this.#at(visit.provider).credential(token, id);
+    const signature = await this.#at(visit.provider).sign({ token, SAD }, credential, toSign);
+    await faults.at('portal.provider.signed');
+    const { certificates } = this.needs;
+    const answer = await certificates.complete(
+      call,
+      {
+        token: started,
+        signature,
+        disableNotifications: visit.isQuiet,
+        reading: visit.reading,
+        isFinal: true,
+      },
+      origin,
+      call.turn,
+    );
+    if (answer.success) return { kind: 'signed', page: pageOf(visit) };
+    const types = typesOf(answer);
+    if (!types.includes('document.changed')) return failed('mismatch', visit, types);
+    const { until: _, verifier: __, credential: ___, toSign: ____, ...more } = visit;
+    return { kind: 'choose', visit: this.#seal({ ...more, step: 'choose' }).visit, isAgain: true };
+  }
+
+  async #onward(
+    visit: Omit<Visit, 'until' | 'verifier'>,
+    addressOf: (secrets: { state: string; verifier: string; redirectUri: string }) => Promise<string>,
+  ): Promise<Extract<ProviderOutcome, { readonly kind: 'onward' }>> {
+    const { visit: kept, verifier } = this.#seal(visit);
+    const redirectUri = this.#redirectUri(visit.provider);
+    const address = await addressOf({ state: kept.state, verifier, redirectUri });
+    return { kind: 'onward', address, visit: kept };
+  }
+
+  #seal(visit: Omit<Visit, 'until' | 'verifier'>): {
+    readonly visit: SealedVisit;
+    readonly verifier: string;
+  } {
+    const { ids, clock } = this.needs.runtime;
+    const random = () => ids.bytes(STATE_BYTES).toString('base64url');
+    const state = random();
+    const verifier = random();
+    const content = JSON.stringify({ ...visit, verifier, until: clock.now() + PROVIDER_STEP_MS });
+    const sealed = this.needs.secrets.encrypt(content, placeOf(visit.provider, state));
+    if (sealed.length > MAX_SEALED)
+      throw new ProviderFailure('unavailable', 'its token is too long for a cookie');
+    return { visit: { state, sealed }, verifier };
+  }
+
+  /** The state is authenticated with the rest: another one opens nothing. */
+  #open(provider: string, state: string, sealed: string): Visit | undefined {
+    if (!this.#providers.has(provider) || sealed === '' || sealed.length > MAX_SEALED) return undefined;
+    try {
+      const text = this.needs.secrets.decrypt(sealed, placeOf(provider, state));
+      const visit = providerVisit.safeParse(JSON.parse(text)).data;
+      return visit !== undefined && visit.until > this.needs.runtime.clock.now() ? visit : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Runs a step; what the provider or the document refuses is an outcome. */
+  async #attempt<Result>(
+    visit: Visit,
+    step: () => Promise<Result>,
+  ): Promise<Result | Extract<ProviderOutcome, { readonly kind: 'failed' }>> {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof ProviderFailure) {
+        this.#log(visit.provider, error);
+        return failed(error.reason, visit);
+      }
+      if (!(error instanceof PortalRefusal) || error.code === 'ServiceBusy') throw error;
+      return error.code.startsWith('Cpf') ? failed('rejected', visit, [error.code]) : failed('ended', visit);
+    }
+  }
+
+  #log(provider: string, { reason, message }: ProviderFailure): void {
+    if (reason !== 'denied')
+      this.needs.runtime.log.warn('A signing provider did not sign.', {
+        Provider: provider,
+        Reason: reason,
+        Error: message,
+      });
+  }
+
+  #callOf({ key, ticket, version }: Visit): Promise<SigningCall> {
+    return this.#call({ by: 'ticket', key, ticket, documentVersion: version });
+  }
+
+  #call(access: SigningAccess): Promise<SigningCall> {
+    return signingCall(access, this.needs.directory, this.needs.links);
+  }
+
+  #at(provider: string): CscPersons {
+    const found = this.#providers.get(provider)?.at;
+    if (found === undefined) throw new PortalRefusal('NotFound');
+    return found;
+  }
+
+  #redirectUri(provider: string): string {
+    return `${this.needs.publicUrl()}/signing-provider/${provider}/return`;
+  }
+}
+
+function placeOf(provider: string, state: string): string {
+  return `signing-provider/${provider}/${state}`;
+}
+
+function pageOf({ key, ticket, language }: Pick<Visit, 'key' | 'ticket' | 'language'>): string {
+  const query = new URLSearchParams({ ticket, culture: language });
+  return `/document/key/${encodeURIComponent(key)}/sign?${query}`;
+}
+
+function failed(
+  why: ProviderTrouble,
+  visit: Visit | undefined,
+  faults: readonly string[] = [],
+): Extract<ProviderOutcome, { readonly kind: 'failed' }> {
+  return { kind: 'failed', why, faults, page: visit && pageOf(visit) };
+}
+
+function typesOf({
+  validationResults,
+}: {
+  readonly validationResults: { readonly errors: readonly { readonly type: string }[] };
+}): readonly string[] {
+  return validationResults.errors.map(({ type }) => type);
+}
+
+function shown({ id, certificates, trouble }: PersonCredential): ShownCredential {
+  const nothing = { id, holder: undefined, issuer: undefined, until: undefined, trouble: 'blocked' } as const;
+  const [own] = certificates;
+  if (own === undefined) return nothing;
+  try {
+    const certificate = readCertificate(own);
+    return {
+      id,
+      holder: holderName(certificate),
+      issuer: /^CN=(.+)$/m.exec(new X509Certificate(own).issuer)?.[1],
+      until: certificate.notAfter,
+      trouble,
+    };
+  } catch {
+    return nothing;
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * Signatures of persons at remote signing services, by the API of the Cloud Signature Consortium: the person lets this
+ * service in at the provider (scope `service`), and authorizes one hash there (scope `credential`), whose token is the SAD.
+ *
+ * Source: CSC API 2.0.0.2, 8.4, 11.4, 11.5 and 11.10; RFC 6749 §4.1; RFC 7636; RFC 8414; RFC 9207.
+ */
+import { hash, type KeyObject, X509Certificate } from 'node:crypto';
+import type { Clock } from '@sealwright/runtime/core';
+import { reasonOf } from './csc.ts';
+import { algorithmOf, DIGESTS, type Digest, schemeOf } from './csc-algorithms.ts';
+import { isObject, type JsonAnswer, JsonClient, type JsonRequest } from './json-requests.ts';
+import { limited, REQUEST_MS, type RequestLimit, ServiceBusy } from './key-service.ts';
+
+/** A provider as configured. */
+export interface SigningProvider {
+  /** Part of addresses. */
+  readonly name: string;
+  /** For persons. */
+  readonly title: string;
+  /** Name of the organization whose documents it signs; absent = all. */
+  readonly organization?: string | undefined;
+  /** With the version of the API: `https://remote.example.org/csc/v2`. */
+  readonly address: string;
+  /** Base of the OAuth 2 endpoints. @default what the provider says */
+  readonly authorization?: string | undefined;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/**
+ * `denied`: the person or the provider did not agree. `refused`: the authorization is not, or no longer, good.
+ * `unavailable`: the provider does not answer, or not as it should.
+ */
+export class ProviderFailure extends Error {
+  constructor(
+    readonly reason: 'denied' | 'refused' | 'unavailable',
+    message: string,
+  ) {
+    super(message);
+    this.name = 'ProviderFailure';
+  }
+}
+
+/** A hash to authorize, in Base64. */
+export interface HashToSign {
+  readonly hash: string;
+  readonly digest: Digest;
+}
+
+export interface PersonCredential {
+  readonly id: string;
+  /** DER, the signer's own first; empty: it cannot be read. */
+  readonly certificates: readonly Buffer[];
+  readonly algorithms: readonly string[];
+  /** Undefined: it cannot sign here. */
+  readonly scheme: ReturnType<typeof schemeOf>;
+  /** `blocked`: key or certificate are not in force. `manner`: it is not authorized at the provider. `kind`: of its algorithms. */
+  readonly trouble?: 'blocked' | 'manner' | 'kind';
+}
+
+/** Credentials of one person that are read. */
+const MAX_CREDENTIALS = 20;
+const MAX_ID = 500;
+const MAX_CHAIN = 10;
+/** Characters of a token, which a cookie has room for. */
+const MAX_TOKEN = 2_000;
+const TOKEN = /^[\x21-\x7e]+$/;
+/** Time for which the answer of `info` is kept. */
+const FRESH_MS = 600_000;
+/** Characters of a document's name that the provider is told. */
+const MAX_DESCRIPTION = 100;
+
+interface Endpoints {
+  readonly authorize: string;
+  readonly token: string;
+  readonly issuer: string | undefined;
+  readonly policy: NonNullable<JsonRequest['policy']>;
+}
+
+interface Secrets {
+  readonly state: string;
+  readonly verifier: string;
+  readonly redirectUri: string;
+}
+
+export class CscPersons {
+  readonly #client = new JsonClient(8);
+  readonly #base: string;
+  readonly #isFirst: boolean;
+  #known: { readonly endpoints: Endpoints; readonly until: number } | undefined;
+
+  constructor(
+    private readonly provider: SigningProvider,
+    private readonly clock: Pick<Clock, 'elapsed' | 'after'>,
+  ) {
+    this.#base = provider.address.replace(/\/$/, '');
+    this.#isFirst = this.#base.endsWith('/v1');
+  }
+
+  /** Address at which the person lets this service in. @throws {ProviderFailure} */
+  async serviceAddress(secrets: Secrets, language: string): Promise<string> {
+    return this.#authorizeAddress(secrets, { scope: 'service', lang: language });
+  }
+
+  /** Address at which the person authorizes one hash. @throws {ProviderFailure} */
+  async credentialAddress(
+    secrets: Secrets,
+    credential: string,
+    { hash: value, digest }: HashToSign,
+    { language, description }: { readonly language: string; readonly description: string },
+  ): Promise<string> {
+    const hashes = Buffer.from(value, 'base64').toString('base64url');
+    return this.#authorizeAddress(secrets, {
+      scope: 'credential',
+      credentialID: credential,
+      numSignatures: '1',
+      ...(this.#isFirst ? { hash: hashes } : { hashes, hashAlgorithmOID: DIGESTS[digest] }),
+      description: description.slice(0, MAX_DESCRIPTION),
+      lang: language,
+    });
+  }
+
+  /**
+   * Reads the answer that the browser brings, whose state the caller has compared.
+   * @returns the token: of the service, or the SAD
+   * @throws {ProviderFailure}
+   */
+  async answer(
+    { verifier, redirectUri }: Omit<Secrets, 'state'>,
+    query: { readonly [name: string]: unknown },
+  ): Promise<string> {
+    const { code, error, iss } = query;
+    if (error !== undefined)
+      throw new ProviderFailure(
+        error === 'server_error' || error === 'temporarily_unavailable' ? 'unavailable' : 'denied',
+        `the answer says ${String(error).slice(0, 100)}`,
+      );
+    const endpoints = await this.#endpoints();
+    if (iss !== undefined && iss !== endpoints.issuer && !isOrigin(iss, endpoints.authorize))
+      throw new ProviderFailure('refused', 'the answer is of another issuer');
+    if (typeof code !== 'string' || code === '') throw new ProviderFailure('refused', 'no code was brought');
+    const answer = await this.#send({
+      url: endpoints.token,
+      policy: endpoints.policy,
+      headers: {},
+      form: {
+        grant_type: 'authorization_code',
+        code,
+        client_id: this.provider.clientId,
+        client_secret: this.provider.clientSecret,
+        redirect_uri: redirectUri,
+        code_verifier: verifier,
+      },
+    });
+    const { access_token: token } = answer.body;
+    if (answer.status !== 200)
+      // Of the client itself: nobody can sign until it is mended.
+      throw new ProviderFailure(
+        answer.body['error'] === 'invalid_grant' ? 'refused' : 'unavailable',
+        `the code was not taken: ${reasonOf(answer)}`,
+      );
+    if (typeof token !== 'string' || !TOKEN.test(token) || token.length > MAX_TOKEN)
+      throw new ProviderFailure('unavailable', `it gave no token of up to ${MAX_TOKEN} characters`);
+    return token;
+  }
+
+  /** @throws {ProviderFailure} */
+  async credentials(token: string): Promise<readonly PersonCredential[]> {
+    const answer = await this.#ask('credentials/list', token, {});
+    const ids = Array.isArray(answer['credentialIDs']) ? answer['credentialIDs'] : [];
+    const known = ids
+      .filter((id): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID)
+      .slice(0, MAX_CREDENTIALS);
+    return Promise.all(known.map((id) => this.credential(token, id)));
+  }
+
+  /** @throws {ProviderFailure} */
+  async credential(token: string, id: string): Promise<PersonCredential> {
+    const order = { credentialID: id, certificates: 'chain', certInfo: true, authInfo: true };
+    return readPersonCredential(id, await this.#ask('credentials/info', token, order));
+  }
+
+  /** @param SAD used up by the call @returns the value, which the caller verifies @throws {ProviderFailure} */
+  async sign(
+    { token, SAD }: { readonly token: string; readonly SAD: string },
+    credential: PersonCredential,
+    { hash: value, digest }: HashToSign,
+  ): Promise<Buffer> {
+    const { scheme } = credential.scheme ?? {};
+    if (scheme === undefined) throw new ProviderFailure('refused', 'the credential cannot sign here');
+    const algorithm = algorithmOf('The credential', credential, { scheme, digest });
+    const hashed = this.#isFirst
+      ? { hash: [value], hashAlgo: DIGESTS[digest] }
+      : { hashes: [value], hashAlgorithmOID: DIGESTS[digest] };
+    const order = { credentialID: credential.id, SAD, ...hashed, ...algorithm };
+    const { signatures } = await this.#ask('signatures/signHash', token, order);
+    const [signature] = Array.isArray(signatures) && signatures.length === 1 ? signatures : [];
+    if (typeof signature === 'string') return Buffer.from(signature, 'base64');
+    throw new ProviderFailure('unavailable', 'its answer does not hold one signature');
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async #authorizeAddress(
+    { state, verifier, redirectUri }: Secrets,
+    more: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const { authorize } = await this.#endpoints();
+    const address = new URL(authorize);
+    const parameters = {
+      response_type: 'code',
+      client_id: this.provider.clientId,
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: hash('sha256', verifier, 'buffer').toString('base64url'),
+      code_challenge_method: 'S256',
+      ...more,
+    };
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+    return address.href;
+  }
+
+  async #endpoints(): Promise<Endpoints> {
+    const now = this.clock.elapsed();
+    if (this.#known !== undefined && this.#known.until > now) return this.#known.endpoints;
+    const endpoints = await this.#findEndpoints();
+    this.#known = { endpoints, until: now + FRESH_MS };
+    return endpoints;
+  }
+
+  async #findEndpoints(): Promise<Endpoints> {
+    const { authorization } = this.provider;
+    if (authorization !== undefined) return this.#endpointsBelow(authorization, 'any');
+    const answer = await this.#send({ url: `${this.#base}/info`, headers: {}, body: {} });
+    const { authType, methods, oauth2, oauth2Issuer } = answer.body;
+    const listed = Array.isArray(methods) ? methods : [];
+    if (answer.status !== 200 || !listed.includes('signatures/signHash'))
+      throw new ProviderFailure('unavailable', `it does not say that it signs hashes (${reasonOf(answer)})`);
+    if (!Array.isArray(authType) || !authType.includes('oauth2code'))
+      throw new ProviderFailure('unavailable', 'it lets in no persons (oauth2code)');
+    const named = typeof oauth2Issuer === 'string' ? oauth2Issuer : undefined;
+    if (typeof oauth2 === 'string') {
+      const policy = this.#policyOf(oauth2);
+      return { ...this.#endpointsBelow(oauth2, policy), issuer: named };
+    }
+    return this.#discovered(named ?? this.#base);
+  }
+
+  /** Metadata of an authorization server. */
+  async #discovered(issuer: string): Promise<Endpoints> {
+    const policy = this.#policyOf(issuer);
+    const { origin, pathname } = new URL(this.#safe(issuer));
+    const path = pathname === '/' ? '' : pathname.replace(/\/$/, '');
+    const url = `${origin}/.well-known/oauth-authorization-server${path}`;
+    const { body } = await this.#send({ method: 'GET', url, policy, headers: {} });
+    if (body['issuer'] !== issuer) throw new ProviderFailure('unavailable', `${url} names another issuer`);
+    return {
+      authorize: this.#safe(String(body['authorization_endpoint'])),
+      token: this.#safe(String(body['token_endpoint'])),
+      issuer,
+      policy,
+    };
+  }
+
+  #endpointsBelow(base: string, policy: Endpoints['policy']): Endpoints {
+    const at = this.#safe(base).replace(/\/$/, '');
+    return { authorize: `${at}/oauth2/authorize`, token: `${at}/oauth2/token`, issuer: undefined, policy };
+  }
+
+  /** What the provider names is not configured, unless it is on the same host. */
+  #policyOf(address: string): Endpoints['policy'] {
+    return URL.canParse(address) && new URL(address).host === new URL(this.#base).host ? 'any' : 'public';
+  }
+
+  /** Without encryption, code and secret could be read; loopback is for development. */
+  #safe(address: string): string {
+    const isSafe =
+      URL.canParse(address) &&
+      (new URL(address).protocol === 'https:' || (this.#base.startsWith('http:') && /^http:/.test(address)));
+    if (!isSafe) throw new ProviderFailure('unavailable', `it names ${address.slice(0, 200)}, not https`);
+    return address;
+  }
+
+  async #ask(path: string, token: string, body: object): Promise<JsonAnswer['body']> {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await this.#send({ url: `${this.#base}/${path}`, headers, body });
+    if (answer.status === 200) return answer.body;
+    throw new ProviderFailure('refused', `${path}: ${reasonOf(answer)}`);
+  }
+
+  /** A code and an activation count once: nothing is sent again. */
+  async #send(request: Omit<JsonRequest, 'method'> & Partial<JsonRequest>): Promise<JsonAnswer> {
+    try {
+      return await limited(this.clock, REQUEST_MS, (limit: RequestLimit) =>
+        this.#client.send({ ...request, method: request.method ?? 'POST' }, limit, false),
+      );
+    } catch (error) {
+      if (error instanceof ServiceBusy) throw new ProviderFailure('unavailable', error.message);
+      throw error;
+    }
+  }
+}
+
+function readPersonCredential(id: string, body: JsonAnswer['body']): PersonCredential {
+  const key = isObject(body['key']) ? body['key'] : {};
+  const cert = isObject(body['cert']) ? body['cert'] : {};
+  const auth = isObject(body['auth']) ? body['auth'] : {};
+  const algorithms = Array.isArray(key['algo']) ? key['algo'].map(String) : [];
+  const given = Array.isArray(cert['certificates']) ? cert['certificates'].slice(0, MAX_CHAIN) : [];
+  const certificates = given.map((text) => Buffer.from(String(text), 'base64'));
+  const publicKey = publicKeyOf(certificates[0]);
+  const scheme = publicKey && schemeOf(publicKey.asymmetricKeyType === 'rsa', algorithms);
+  const { status = 'valid' } = cert;
+  const trouble =
+    publicKey === undefined || key['status'] !== 'enabled' || status !== 'valid'
+      ? 'blocked'
+      : (auth['mode'] ?? body['authMode']) !== 'oauth2code'
+        ? 'manner'
+        : scheme === undefined
+          ? 'kind'
+          : undefined;
+  return { id, certificates, algorithms, scheme, ...(trouble !== undefined && { trouble }) };
+}
+
+function publicKeyOf(certificate: Buffer | undefined): KeyObject | undefined {
+  try {
+    return certificate && new X509Certificate(certificate).publicKey;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for the origin of the endpoints: without metadata no other name is known. */
+function isOrigin(issuer: unknown, endpoint: string): boolean {
+  return (
+    typeof issuer === 'string' && URL.canParse(issuer) && new URL(issuer).origin === new URL(endpoint).origin
+  );
+}

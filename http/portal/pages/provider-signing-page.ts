@@ -1,0 +1,260 @@
+/**
+ * `/signing-provider/{name}`: a participant signs with a certificate that a signing provider keeps. The visit is in a
+ * cookie, so the answer of the provider counts only in the browser that began it.
+ *
+ * Source: docs/decisions/0405-keys-behind-the-network.md.
+ */
+import { z } from 'zod';
+import {
+  PROVIDER_STEP_MS,
+  type ProviderOutcome,
+  type ProviderSigning,
+  type SealedVisit,
+} from '../../../actors/portal/api.ts';
+import { providerStart } from '../../../contracts/portal/signing/provider-visits.ts';
+import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
+import {
+  certificateChoicePage,
+  onTheWayPage,
+  providerTroublePage,
+} from '../../../web/pages/portal/provider-signing-view.tsx';
+import { clientNetwork } from '../../core/access/addresses.ts';
+import type { Caller } from '../../core/access/caller.ts';
+import { hostCookie, readCookie } from '../../core/access/session-cookies.ts';
+import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
+import {
+  type EmptyReply,
+  json,
+  type PageReply,
+  page,
+  type ReplyHeaders,
+  redirect,
+} from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { requestOriginOf } from '../access-check.ts';
+import { portalRoute } from '../route.ts';
+import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
+import { plainQuery } from './page-options.ts';
+import { pageHeaders } from './page-policy.ts';
+
+const PATH = '/signing-provider/{name}';
+/** Steps of one client that ask a provider something. */
+const STEPS = { permits: 60, windowSeconds: 60 } as const;
+/** Longer answers are refused: the parts of one have some hundred characters. */
+const MAX_ANSWER = 8192;
+const MAX_STATE = 64;
+/** Characters of the state in the name of the cookie: visits side by side do not end each other. */
+const NAME_LENGTH = 8;
+
+const params = z.object({ name: z.string().max(40) });
+const state = z
+  .string()
+  .max(MAX_STATE)
+  .regex(/^[\w-]*$/);
+const PAGES = { 200: 'page', 403: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES } as const;
+const COMMON = {
+  group: 'Pages',
+  auth: 'anonymous',
+  params,
+  refusals: [],
+  failurePage: errorPage('none'),
+} as const;
+
+interface Parts {
+  readonly signing: ProviderSigning;
+  readonly steps: ReturnType<typeof limiterOf>;
+  readonly used: { use(id: string): Promise<boolean> };
+}
+
+/** @param used where the states of steps that have ended are kept */
+export function providerSigningRoutes(
+  signing: ProviderSigning,
+  clock: Parameters<typeof limiterOf>[3],
+  { nodes, used }: { readonly nodes: OtherNodes | undefined; readonly used: Parts['used'] },
+): readonly AnyRoute[] {
+  const parts: Parts = { signing, used, steps: limiterOf(nodes, 'signing-provider', STEPS, clock) };
+  return [startRoute(parts), returnRoute(parts), choiceRoute(parts), chooseRoute(parts)];
+}
+
+function startRoute({ signing, steps }: Parts): AnyRoute {
+  return portalRoute({
+    method: 'POST',
+    path: '/document/key/{key}/sign-at-provider',
+    group: 'Pages',
+    summary: 'Prepares a signature with a certificate that a signing provider keeps.',
+    description:
+      'Sent by the signing page, with the ticket of its link. Checks what the participant fills in and answers the address at the provider; the cookie of the reply is needed for its answer, within 10 minutes. Nothing is signed yet.',
+    auth: 'anonymous',
+    headers: ['accept-language'],
+    params: z.object({ key: z.string().max(MAX_STATE) }),
+    body: providerStart.body,
+    responses: { 200: providerStart.reply },
+    refusals: providerStart.refusals,
+    async handle({ params: { key }, body, header, caller }) {
+      await steps.acquire(clientNetwork(caller.address));
+      const { ticket, documentVersion, culture, ...given } = body;
+      const { language } = textsFor(culture ?? undefined, header('accept-language'));
+      const access = { by: 'ticket', key, ticket, documentVersion } as const;
+      const { address, visit } = await signing.begin(access, { ...given, language });
+      return { ...json(200, { address }), headers: [['Set-Cookie', visitCookie(visit, caller)]] };
+    },
+  });
+}
+
+function returnRoute({ signing, steps, used }: Parts): AnyRoute {
+  return portalRoute({
+    ...COMMON,
+    method: 'GET',
+    path: `${PATH}/return`,
+    summary: 'Takes the answer of a signing provider.',
+    description:
+      'Works once, in the browser that went there. Leads to the choice of a certificate, or signs the document with the authorized one and leads back to it.',
+    headers: ['accept-language', 'cookie', 'user-agent'],
+    query: plainQuery.loose(),
+    responses: { 302: 'empty', ...PAGES },
+    async handle({ params: { name }, query, header, caller }) {
+      const found = state.safeParse(query['state']);
+      const isShort = JSON.stringify(query).length <= MAX_ANSWER;
+      const visit = visitOf(found.data ?? '', header('cookie'), caller);
+      await steps.acquire(clientNetwork(caller.address));
+      // Some browsers send no cookie on the way from another site, and send it from a page of ours.
+      if (visit.sealed === '' && visit.state !== '' && isShort && query['again'] === undefined) {
+        const to = `return?${new URLSearchParams({ ...textsOf(query), again: '1' })}`;
+        const frame = frameOf(signing, name, { page: undefined, header });
+        return page(200, onTheWayPage(frame, { to, text: 'returned' }), pageHeaders('none'));
+      }
+      const outcome = await signing.answer(name, isShort ? visit : { state: '', sealed: '' }, {
+        query,
+        origin: requestOriginOf({ caller, header }),
+        use: (id) => used.use(`signing-provider/${name}\0${id}`),
+      });
+      return replyTo(signing, outcome, { name, header, caller, spent: visit.state });
+    },
+  });
+}
+
+function choiceRoute({ signing, steps }: Parts): AnyRoute {
+  return portalRoute({
+    ...COMMON,
+    method: 'GET',
+    path: PATH,
+    summary: 'The certificates that the participant has at a signing provider.',
+    description: 'In the browser that came back from the provider, for 10 minutes.',
+    headers: ['accept-language', 'cookie'],
+    query: plainQuery.extend({ visit: state.default(''), again: z.string().max(5).optional() }),
+    responses: PAGES,
+    async handle({ params: { name }, query, header, caller }) {
+      await steps.acquire(clientNetwork(caller.address));
+      const found = await signing.choices(name, visitOf(query.visit, header('cookie'), caller));
+      if ('kind' in found) return replyTo(signing, found, { name, header, caller, spent: '' });
+      const { document, credentials, page: back } = found;
+      const html = certificateChoicePage(frameOf(signing, name, { page: back, header }), {
+        action: `/signing-provider/${encodeURIComponent(name)}`,
+        visit: query.visit,
+        document,
+        credentials,
+        back,
+        isAgain: query.again !== undefined,
+      });
+      return page(200, html, pageHeaders('none', 'own'));
+    },
+  });
+}
+
+function chooseRoute({ signing, steps }: Parts): AnyRoute {
+  return portalRoute({
+    ...COMMON,
+    method: 'POST',
+    path: PATH,
+    summary: 'Starts the signature with a certificate of a signing provider.',
+    description: 'The page leads on to the provider, which is to authorize the hash of this document.',
+    bodyPolicy: 'form',
+    headers: ['accept-language', 'cookie', 'user-agent'],
+    body: z.object({ visit: state.default(''), credential: z.string().max(500).default('') }),
+    responses: { 302: 'empty', ...PAGES },
+    async handle({ params: { name }, body, header, caller }) {
+      await steps.acquire(clientNetwork(caller.address));
+      const visit = visitOf(body.visit, header('cookie'), caller);
+      const outcome = await signing.choose(name, visit, body.credential);
+      return replyTo(signing, outcome, { name, header, caller, spent: '' });
+    },
+  });
+}
+
+function textsOf(query: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(query).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
+}
+
+interface Step {
+  readonly name: string;
+  readonly header: (name: string) => string;
+  readonly caller: Caller;
+  /** State whose cookie is of no use any more; empty: none. */
+  readonly spent: string;
+}
+
+function replyTo(signing: ProviderSigning, outcome: ProviderOutcome, step: Step): PageReply | EmptyReply {
+  const { name, header, caller, spent } = step;
+  const forget: ReplyHeaders = spent === '' ? [] : [['Set-Cookie', forgotten(spent, caller)]];
+  switch (outcome.kind) {
+    case 'signed':
+      return redirect(302, outcome.page, forget);
+    case 'choose': {
+      const { visit, isAgain } = outcome;
+      const query = `visit=${visit.state}${isAgain ? '&again=1' : ''}`;
+      return redirect(302, `/signing-provider/${encodeURIComponent(name)}?${query}`, [
+        ...forget,
+        ['Set-Cookie', visitCookie(visit, caller)],
+      ]);
+    }
+    case 'onward': {
+      const html = onTheWayPage(frameOf(signing, name, { page: undefined, header }), {
+        to: outcome.address,
+        text: 'onward',
+      });
+      return page(200, html, [
+        ...pageHeaders('none'),
+        ...forget,
+        ['Set-Cookie', visitCookie(outcome.visit, caller)],
+      ]);
+    }
+    case 'failed': {
+      const status = outcome.why === 'unavailable' ? 503 : 403;
+      const html = providerTroublePage(frameOf(signing, name, { ...outcome, header }), outcome);
+      return page(status, html, [...pageHeaders('none'), ...forget]);
+    }
+  }
+}
+
+/** The page is in the language of the visit, as far as that is known. */
+function frameOf(
+  signing: ProviderSigning,
+  name: string,
+  { page: back, header }: { readonly page: string | undefined; readonly header: Step['header'] },
+) {
+  const culture = new URLSearchParams(back?.split('?')[1]).get('culture') ?? '';
+  return {
+    words: textsFor(languageOf(culture), header('accept-language')),
+    provider: signing.titleOf(name),
+  };
+}
+
+function visitOf(own: string, cookies: string, { https }: Pick<Caller, 'https'>): SealedVisit {
+  return { state: own, sealed: own === '' ? '' : readCookie(cookies, cookieName(own, https)) };
+}
+
+function visitCookie({ state: own, sealed }: SealedVisit, { https }: Pick<Caller, 'https'>): string {
+  const attributes = `Max-Age=${PROVIDER_STEP_MS / 1000}; Path=/; HttpOnly; SameSite=Lax`;
+  return `${cookieName(own, https)}=${sealed}; ${attributes}${https ? '; Secure' : ''}`;
+}
+
+function forgotten(own: string, { https }: Pick<Caller, 'https'>): string {
+  return `${cookieName(own, https)}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
+}
+
+function cookieName(own: string, https: boolean): string {
+  return hostCookie(`sealwright-provider-${own.slice(0, NAME_LENGTH)}`, https);
+}

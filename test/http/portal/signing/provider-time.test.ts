@@ -1,0 +1,61 @@
+/** The time of a step at a signing provider. */
+import test from 'ava';
+import { PERSON_CLIENT, startPersonProvider } from '../../../actors/shared/key-services/person-provider.ts';
+import { clockedPortal } from '../requests/clocked-portal.ts';
+import { Browser, documentOf } from './provider-client.ts';
+
+const MINUTE = 60_000;
+
+test('an answer of a provider counts for ten minutes', async (t) => {
+  const provider = await startPersonProvider(t);
+  const { address } = provider;
+  const { client, forward } = await clockedPortal(t, {
+    signingProviders: [
+      {
+        name: 'acme-trust',
+        title: 'Acme Trust',
+        address,
+        clientId: PERSON_CLIENT.id,
+        clientSecret: PERSON_CLIENT.secret,
+      },
+    ],
+  });
+  for (const [later, says] of [
+    [9 * MINUTE, 'does not accept the confirmation'],
+    [10 * MINUTE, 'This step is over'],
+  ] as const) {
+    const browser = new Browser();
+    const { body } = await browser.start(client.url, await documentOf(client));
+    const state = new URL(body.address).searchParams.get('state') ?? '';
+    forward(later);
+    const answer = await browser.go(
+      `${client.url}/signing-provider/acme-trust/return?code=unknown&state=${state}`,
+    );
+    t.is(answer.status, 403);
+    t.true(answer.text.includes(says), answer.text);
+  }
+});
+
+test('a provider that is down, signs no hashes or names an address without encryption begins nothing', async (t) => {
+  const provider = await startPersonProvider(t);
+  for (const [what, prepare] of [
+    ['down', () => provider.faults.set('/csc/v2/info', { status: 503, body: {} })],
+    ['without hashes', () => Object.assign(provider, { info: { methods: ['signatures/signDoc'] } })],
+    ['without persons', () => Object.assign(provider, { info: { authType: ['basic'] } })],
+    ['elsewhere', () => Object.assign(provider, { info: { oauth2: 'ftp://example.org' } })],
+    [
+      'another issuer',
+      () => Object.assign(provider, { info: { oauth2: undefined, oauth2Issuer: provider.url } }),
+    ],
+  ] as const) {
+    const { client } = await clockedPortal(t, {
+      signingProviders: [
+        { name: 'acme-trust', title: 'Acme', address: provider.address, clientId: 'a', clientSecret: 'b' },
+      ],
+    });
+    prepare();
+    const { status, body } = await new Browser().start(client.url, await documentOf(client));
+    t.deepEqual([status, body.code], [503, 'ServiceBusy'], what);
+    provider.info = {};
+  }
+});
