@@ -65,6 +65,7 @@ export {
   type ProviderTrouble,
   type SealedVisit,
   type ShownCredential,
+  type SigningStepOutcome,
 } from './signing/provider-signing.ts';
 export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';

@@ -55,7 +55,7 @@ export interface SealedVisit {
 /** Why nothing was signed. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. */
 export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
 
-export type ProviderOutcome =
+export type SigningStepOutcome =
   /** The browser goes on to the provider. */
   | { readonly kind: 'onward'; readonly address: string; readonly visit: SealedVisit }
   /** The person chooses, again after the document has changed. */
@@ -127,7 +127,7 @@ export class ProviderSigning {
       readonly reading: Reading | undefined;
       readonly language: Language;
     },
-  ): Promise<Extract<ProviderOutcome, { readonly kind: 'onward' }>> {
+  ): Promise<Extract<SigningStepOutcome, { readonly kind: 'onward' }>> {
     const { provider, isQuiet, reading, language } = given;
     const call = await this.#call(access);
     if (!this.offered(call.context.organization.name).some(({ name }) => name === provider))
@@ -171,7 +171,7 @@ export class ProviderSigning {
       readonly origin: RequestOrigin;
       readonly use: (state: string) => Promise<boolean>;
     },
-  ): Promise<ProviderOutcome> {
+  ): Promise<SigningStepOutcome> {
     const visit = this.#open(provider, state, sealed);
     if (visit === undefined || visit.step === 'choose') return failed('over', visit);
     return this.#attempt(visit, async () => {
@@ -193,7 +193,7 @@ export class ProviderSigning {
     { state, sealed }: SealedVisit,
   ): Promise<
     | { readonly document: string; readonly credentials: readonly ShownCredential[]; readonly page: string }
-    | Extract<ProviderOutcome, { readonly kind: 'failed' }>
+    | Extract<SigningStepOutcome, { readonly kind: 'failed' }>
   > {
     const visit = this.#open(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
@@ -209,7 +209,7 @@ export class ProviderSigning {
     provider: string,
     { state, sealed }: SealedVisit,
     credentialId: string,
-  ): Promise<ProviderOutcome> {
+  ): Promise<SigningStepOutcome> {
     const visit = this.#open(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
     return this.#attempt(visit, async () => {
@@ -241,7 +241,7 @@ export class ProviderSigning {
   }
 
   /** @param SAD it stands for one hash, and is used up here */
-  async #sign(visit: Visit, SAD: string, origin: RequestOrigin): Promise<ProviderOutcome> {
+  async #sign(visit: Visit, SAD: string, origin: RequestOrigin): Promise<SigningStepOutcome> {
     const { faults } = this.needs.runtime;
     const { token = '', credential: id = '', toSign, started } = visit;
     if (toSign === undefined) return failed('over', visit);
@@ -273,7 +273,7 @@ export class ProviderSigning {
   async #onward(
     visit: Omit<Visit, 'until' | 'verifier'>,
     addressOf: (secrets: { state: string; verifier: string; redirectUri: string }) => Promise<string>,
-  ): Promise<Extract<ProviderOutcome, { readonly kind: 'onward' }>> {
+  ): Promise<Extract<SigningStepOutcome, { readonly kind: 'onward' }>> {
     const { visit: kept, verifier } = this.#seal(visit);
     const redirectUri = this.#redirectUri(visit.provider);
     const address = await addressOf({ state: kept.state, verifier, redirectUri });
@@ -311,7 +311,7 @@ export class ProviderSigning {
   async #attempt<Result>(
     visit: Visit,
     step: () => Promise<Result>,
-  ): Promise<Result | Extract<ProviderOutcome, { readonly kind: 'failed' }>> {
+  ): Promise<Result | Extract<SigningStepOutcome, { readonly kind: 'failed' }>> {
     try {
       return await step();
     } catch (error) {
@@ -365,7 +365,7 @@ function failed(
   why: ProviderTrouble,
   visit: Visit | undefined,
   faults: readonly string[] = [],
-): Extract<ProviderOutcome, { readonly kind: 'failed' }> {
+): Extract<SigningStepOutcome, { readonly kind: 'failed' }> {
   return { kind: 'failed', why, faults, page: visit && pageOf(visit) };
 }
 

@@ -52,7 +52,9 @@ export function schemeOf(
   isRsa: boolean,
   algorithms: readonly string[],
 ): { readonly scheme: 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa'; readonly digest: Digest } | undefined {
-  const schemes = isRsa ? (['rsa-pkcs1', 'rsa-pss'] as const) : (['ecdsa'] as const);
+  const schemes: readonly ('rsa-pkcs1' | 'rsa-pss' | 'ecdsa')[] = isRsa
+    ? ['rsa-pkcs1', 'rsa-pss']
+    : ['ecdsa'];
   const digests = ['sha256', 'sha384', 'sha512'] as const;
   return schemes
     .flatMap((scheme) => digests.map((digest) => ({ scheme, digest })))

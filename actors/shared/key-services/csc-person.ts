@@ -199,10 +199,6 @@ export class CscPersons {
     throw new ProviderFailure('unavailable', 'its answer does not hold one signature');
   }
 
-  close(): void {
-    this.#client.close();
-  }
-
   async #authorizeAddress(
     { state, verifier, redirectUri }: Secrets,
     more: Readonly<Record<string, string>>,

@@ -7,9 +7,9 @@
 import { z } from 'zod';
 import {
   PROVIDER_STEP_MS,
-  type ProviderOutcome,
   type ProviderSigning,
   type SealedVisit,
+  type SigningStepOutcome,
 } from '../../../actors/portal/api.ts';
 import { providerStart } from '../../../contracts/portal/signing/provider-visits.ts';
 import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
@@ -196,7 +196,7 @@ interface Step {
   readonly spent: string;
 }
 
-function replyTo(signing: ProviderSigning, outcome: ProviderOutcome, step: Step): PageReply | EmptyReply {
+function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: Step): PageReply | EmptyReply {
   const { name, header, caller, spent } = step;
   const forget: ReplyHeaders = spent === '' ? [] : [['Set-Cookie', forgotten(spent, caller)]];
   switch (outcome.kind) {

@@ -171,7 +171,7 @@ const FAULTS: readonly (readonly [string, (provider: PersonProvider) => void, nu
   [
     'answers with a value of something else',
     (provider) => {
-      provider.value = (value) => value.map((byte, at) => (at === value.length - 1 ? byte ^ 1 : byte));
+      provider.value = (value) => Buffer.concat([value.subarray(0, -1), Buffer.of((value.at(-1) ?? 0) ^ 1)]);
     },
     403,
     'does not belong to the document',
