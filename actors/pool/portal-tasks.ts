@@ -126,10 +126,6 @@ export interface CertificateRequirements {
   readonly companyIdentifier: string | null;
 }
 
-/**
- * First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. The output is the
- * state for the second step.
- */
 /** A certificate whose key is elsewhere, and what its key can do. */
 export interface ParticipantCertificate {
   /** DER as Base64. */
@@ -141,6 +137,10 @@ export interface ParticipantCertificate {
   readonly padding?: 'pkcs1' | 'pss';
 }
 
+/**
+ * First of two steps for a key held elsewhere: validates the certificate and returns the hash to sign. The output is the
+ * state for the second step.
+ */
 export interface BeginSigningTask extends SignaturePlace, PlacedOutput {
   readonly task: 'portal.begin';
   /** Profile that supplies level and authorities. */

@@ -66,7 +66,7 @@ export function portalPageRoutes(
   }: Pick<HttpProcess, 'clock' | 'ids' | 'nodes'> & {
     /** Identity providers of organizations. @default none */
     providers?: Parameters<typeof signInRoutes>[1]['providers'];
-    /** Where answers of signing providers are used up. @default no answer counts */
+    /** Keeps answers of signing providers that are used up. @default no answer counts */
     used?: Parameters<typeof providerSigningRoutes>[2]['used'];
   },
 ): readonly AnyRoute[] {

@@ -138,7 +138,7 @@ export interface SigningPageView {
     /** A passkey stands for the mailed code, or is added with it. Absent: none can. */
     readonly passkey?: { readonly isKnown: boolean };
     readonly initialsMode: InitialsMode;
-    /** Where people sign with a certificate that is kept there. @default none */
+    /** Signing providers, which keep certificates of people. @default none */
     readonly providers?: readonly { readonly name: string; readonly title: string }[];
   };
   readonly participants?: readonly (Pick<FlowAction, 'type' | 'step' | 'status'> & {

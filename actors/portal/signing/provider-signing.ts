@@ -15,10 +15,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { holderName, readCertificate } from '@sealwright/signatures';
-import {
-  providerVisit,
-  type ProviderVisit as Visit,
-} from '../../../contracts/portal/signing/provider-visits.ts';
+import { type ProviderVisit, providerVisit } from '../../../contracts/portal/signing/provider-visits.ts';
 import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import type { Language } from '../../../contracts/portal/words.ts';
@@ -52,7 +49,7 @@ export interface SealedVisit {
   readonly sealed: string;
 }
 
-/** Why nothing was signed. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. */
+/** Reason for which nothing was signed. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. */
 export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
 
 export type SigningStepOutcome =
@@ -241,7 +238,7 @@ export class ProviderSigning {
   }
 
   /** @param SAD it stands for one hash, and is used up here */
-  async #sign(visit: Visit, SAD: string, origin: RequestOrigin): Promise<SigningStepOutcome> {
+  async #sign(visit: ProviderVisit, SAD: string, origin: RequestOrigin): Promise<SigningStepOutcome> {
     const { faults } = this.needs.runtime;
     const { token = '', credential: id = '', toSign, started } = visit;
     if (toSign === undefined) return failed('over', visit);
@@ -271,7 +268,7 @@ export class ProviderSigning {
   }
 
   async #onward(
-    visit: Omit<Visit, 'until' | 'verifier'>,
+    visit: Omit<ProviderVisit, 'until' | 'verifier'>,
     addressOf: (secrets: { state: string; verifier: string; redirectUri: string }) => Promise<string>,
   ): Promise<Extract<SigningStepOutcome, { readonly kind: 'onward' }>> {
     const { visit: kept, verifier } = this.#seal(visit);
@@ -280,7 +277,7 @@ export class ProviderSigning {
     return { kind: 'onward', address, visit: kept };
   }
 
-  #seal(visit: Omit<Visit, 'until' | 'verifier'>): {
+  #seal(visit: Omit<ProviderVisit, 'until' | 'verifier'>): {
     readonly visit: SealedVisit;
     readonly verifier: string;
   } {
@@ -296,7 +293,7 @@ export class ProviderSigning {
   }
 
   /** The state is authenticated with the rest: another one opens nothing. */
-  #open(provider: string, state: string, sealed: string): Visit | undefined {
+  #open(provider: string, state: string, sealed: string): ProviderVisit | undefined {
     if (!this.#providers.has(provider) || sealed === '' || sealed.length > MAX_SEALED) return undefined;
     try {
       const text = this.needs.secrets.decrypt(sealed, placeOf(provider, state));
@@ -309,7 +306,7 @@ export class ProviderSigning {
 
   /** Runs a step; what the provider or the document refuses is an outcome. */
   async #attempt<Result>(
-    visit: Visit,
+    visit: ProviderVisit,
     step: () => Promise<Result>,
   ): Promise<Result | Extract<SigningStepOutcome, { readonly kind: 'failed' }>> {
     try {
@@ -333,7 +330,7 @@ export class ProviderSigning {
       });
   }
 
-  #callOf({ key, ticket, version }: Visit): Promise<SigningCall> {
+  #callOf({ key, ticket, version }: ProviderVisit): Promise<SigningCall> {
     return this.#call({ by: 'ticket', key, ticket, documentVersion: version });
   }
 
@@ -356,14 +353,14 @@ function placeOf(provider: string, state: string): string {
   return `signing-provider/${provider}/${state}`;
 }
 
-function pageOf({ key, ticket, language }: Pick<Visit, 'key' | 'ticket' | 'language'>): string {
+function pageOf({ key, ticket, language }: Pick<ProviderVisit, 'key' | 'ticket' | 'language'>): string {
   const query = new URLSearchParams({ ticket, culture: language });
   return `/document/key/${encodeURIComponent(key)}/sign?${query}`;
 }
 
 function failed(
   why: ProviderTrouble,
-  visit: Visit | undefined,
+  visit: ProviderVisit | undefined,
   faults: readonly string[] = [],
 ): Extract<SigningStepOutcome, { readonly kind: 'failed' }> {
   return { kind: 'failed', why, faults, page: visit && pageOf(visit) };

@@ -16,7 +16,6 @@ import type {
   Reservation,
 } from '../../../machines/portal/documents/document-context.ts';
 import { isSigning } from '../../../machines/portal/documents/document-flow.ts';
-import { isOfTurn } from '../../../machines/portal/documents/participant-actions.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
@@ -137,8 +136,9 @@ export class CertificateSigning {
     assertTurn(call);
     const { clock, ids } = this.needs.runtime;
     const ticket = this.needs.tickets.read('certificate', token, clock.now());
+    const { flowActionId, userId } = call.turn;
     const earlier = call.context.reservations.find(
-      (one) => one.id === ticket?.claims[1] && isOfTurn(one, call.turn),
+      (one) => one.id === ticket?.claims[1] && one.flowActionId === flowActionId && one.userId === userId,
     );
     if (ticket?.expired !== false || ticket.claims[0] !== call.context.id || earlier === undefined)
       throw new PortalRefusal('InvalidTicket');

@@ -28,7 +28,6 @@ import { type Authenticators, appOwner } from './authenticators.ts';
 import type { FirstPages } from './first-pages.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageAction, pageDocument, pageParticipants, returnOf } from './page-views.ts';
-import type { ProviderSigning } from './provider-signing.ts';
 import { signingCall } from './signing-access.ts';
 import { codesToAsk } from './signing-codes.ts';
 import { visitOf } from './visits.ts';
@@ -100,6 +99,8 @@ function drawn({ id, current, organization }: DocumentContext): Parameters<First
 /** States in which the page begins with the document. */
 const READING: ReadonlySet<SigningPageView['state']> = new Set(['ready', 'observing']);
 
+type PageProviders = NonNullable<NonNullable<SigningPageView['action']>['providers']>;
+
 /** Files that a participant may download after a signature. */
 type ParticipantDownload = 'Signatures' | 'SignaturesManifest';
 
@@ -114,7 +115,7 @@ export class SigningPages {
       readonly contents: Pick<Renditions, 'fileOf'>;
       readonly authenticators: Authenticators;
       readonly firstPages: FirstPages;
-      readonly providerSigning: Pick<ProviderSigning, 'offered'>;
+      readonly providerSigning: { offered(organization: string): PageProviders };
     },
   ) {}
 

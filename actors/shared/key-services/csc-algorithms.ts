@@ -47,7 +47,7 @@ export function algorithmOf(
   return scheme === 'rsa-pss' ? { signAlgo, signAlgoParams: pssParameters(digest) } : { signAlgo };
 }
 
-/** What a credential signs with, the preferred one first; undefined: nothing that is made here. */
+/** Scheme and digest of a credential, the preferred one first; undefined: nothing that is made here. */
 export function schemeOf(
   isRsa: boolean,
   algorithms: readonly string[],

@@ -265,7 +265,7 @@ export class CscPersons {
     return { authorize: `${at}/oauth2/authorize`, token: `${at}/oauth2/token`, issuer: undefined, policy };
   }
 
-  /** What the provider names is not configured, unless it is on the same host. */
+  /** Policy for an address that the provider names: it is not configured, unless it is on the same host. */
   #policyOf(address: string): Endpoints['policy'] {
     return URL.canParse(address) && new URL(address).host === new URL(this.#base).host ? 'any' : 'public';
   }

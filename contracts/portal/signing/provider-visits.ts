@@ -6,7 +6,7 @@ import { EXAMPLE_IDS } from '../examples.ts';
 import { reading } from './reading.ts';
 import { filledFields, SIGNING_REFUSALS, severalPositions } from './signing.ts';
 
-/** What the signing page sends before the browser goes to the provider. */
+/** Request of the signing page before the browser goes to the provider. */
 export const providerStart = {
   body: members({
     ticket: shown(textUpTo(2_000), 'Ticket of the participant’s link.', EXAMPLE_IDS.ticket),

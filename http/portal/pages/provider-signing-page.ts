@@ -12,12 +12,12 @@ import {
   type SigningStepOutcome,
 } from '../../../actors/portal/api.ts';
 import { providerStart } from '../../../contracts/portal/signing/provider-visits.ts';
-import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import {
   certificateChoicePage,
   onTheWayPage,
   providerTroublePage,
-} from '../../../web/pages/portal/provider-signing-view.tsx';
+} from '../../../web/pages/portal/account/provider-signing-view.tsx';
+import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { clientNetwork } from '../../core/access/addresses.ts';
 import type { Caller } from '../../core/access/caller.ts';
 import { hostCookie, readCookie } from '../../core/access/session-cookies.ts';

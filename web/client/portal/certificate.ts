@@ -1,5 +1,6 @@
 /**
- * Signing with a certificate file: a worker opens it, and the service receives the certificate and the signature.
+ * Signing with a certificate file: a worker opens it, and the service receives the certificate and the signature. A provider
+ * that keeps the certificate has a page of its own.
  *
  * Source: docs/portal-values.md §10.
  */
@@ -12,7 +13,7 @@ import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
 import { readingMember } from './reading.ts';
-import { post, Refused } from './requests.ts';
+import { post, postToPage, Refused } from './requests.ts';
 
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */
 type Answer = PortalOperations['POST /api/documents/keys/{key}/signature']['answer'];
@@ -76,6 +77,37 @@ export function startCertificate(
         keys.end();
       }
     });
+  });
+}
+
+/** Signing with a certificate that a provider keeps: what is filled in is sent, and the browser goes to the provider. */
+export function startProviders(data: SigningData, pageSizes: () => Promise<readonly PageSize[]>): void {
+  const form = findElement('#providers', HTMLFormElement);
+  if (form === undefined) return;
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const pressed = event.submitter;
+    const fieldValues = filledFields(data);
+    if (!(pressed instanceof HTMLButtonElement) || fieldValues === null) return;
+    void withStatus(
+      form,
+      data,
+      async () => {
+        // The box for initials of the form that is shown counts.
+        const box = findElement('form:not([hidden]) [data-initials]', HTMLInputElement);
+        const initials = await initialsPlaces(data, box, pageSizes);
+        const { address } = await postToPage<{ readonly address: string }>(data, 'sign-at-provider', {
+          provider: pressed.value,
+          culture: document.documentElement.lang,
+          fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
+          disableNotifications: data.disableNotifications,
+          ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
+          ...readingMember(),
+        });
+        location.assign(address);
+      },
+      pressed,
+    );
   });
 }
 

@@ -39,7 +39,7 @@ export interface PersonProvider {
   readonly faults: Map<string, Answer>;
   /** Members of `info` in place of its own. */
   info: Readonly<Record<string, unknown>>;
-  /** What the person does at the next page: agrees, or is answered for with an error. */
+  /** Error of the next authorization; undefined: the person agrees. */
   error: string | undefined;
   /** Added to each answer of the authorization. */
   extra: Readonly<Record<string, string>>;

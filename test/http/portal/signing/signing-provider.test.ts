@@ -150,7 +150,7 @@ test.serial('an answer of another issuer is refused', async (t) => {
   own.provider.extra = {};
 });
 
-/** What the provider does wrong between the choice and the value, and what the page says. */
+/** Faults of the provider between the choice and the value, and what the page says. */
 const FAULTS: readonly (readonly [string, (provider: PersonProvider) => void, number, string])[] = [
   [
     'authorizes another hash',

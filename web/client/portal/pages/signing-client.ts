@@ -3,7 +3,7 @@ import type { SigningData } from '../../../pages/portal/page-data.ts';
 import { findElement, reloadWhenRestored, requireElement } from '../../dom.ts';
 import { watchIdle } from '../../idle.ts';
 import { startMenu } from '../bar-menu.ts';
-import { startCertificate } from '../certificate.ts';
+import { startCertificate, startProviders } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
 import type { PageSize } from '../initials.ts';
@@ -11,7 +11,6 @@ import { filledFields, showMissing, showStatus, withStatus } from '../outcome.ts
 import { pageData } from '../page-data.ts';
 import { reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
-import { startProviders } from '../providers.ts';
 import { pageDrawn, readingMember, startReading } from '../reading.ts';
 import { post } from '../requests.ts';
 import { isBusy, keepTyped, startDialog, startForm } from '../signing-dialog.ts';

@@ -1,9 +1,9 @@
 /** Pages between the signing page and a signing provider: the person's certificates there, and what went wrong. */
-import type { ProviderTrouble, ShownCredential } from '../../../actors/portal/api.ts';
-import { Button, ButtonLink } from '../../components/controls.tsx';
-import { noticePage } from './notice-view.tsx';
-import { portalPage } from './page-frame.tsx';
-import { filled, type PageTexts, textBy } from './texts.ts';
+import type { ProviderTrouble, ShownCredential } from '../../../../actors/portal/api.ts';
+import { Button, ButtonLink } from '../../../components/controls.tsx';
+import { noticePage } from '../notice-view.tsx';
+import { portalPage } from '../page-frame.tsx';
+import { filled, type PageTexts, textBy } from '../texts.ts';
 
 interface Frame {
   readonly words: PageTexts;
