@@ -39,7 +39,7 @@ import { pageHeaders } from './page-policy.ts';
 
 const PATH = '/signing-provider/{name}';
 /** Steps of one client that ask a provider something. */
-const STEPS = { permits: 60, windowSeconds: 60 } as const;
+const STEPS = { permits: 300, windowSeconds: 60 } as const;
 /** Longer answers are refused: the parts of one have some hundred characters. */
 const MAX_ANSWER = 8192;
 const MAX_STATE = 64;
