@@ -53,8 +53,13 @@ export interface SealedVisit {
 export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
 
 export type SigningStepOutcome =
-  /** The browser goes on to the provider. */
-  | { readonly kind: 'onward'; readonly address: string; readonly visit: SealedVisit }
+  /** The browser goes on to the provider; `choice` for a person who comes back from there. */
+  | {
+      readonly kind: 'onward';
+      readonly address: string;
+      readonly visit: SealedVisit;
+      readonly choice?: SealedVisit;
+    }
   /** The person chooses, again after the document has changed. */
   | { readonly kind: 'choose'; readonly visit: SealedVisit; readonly isAgain: boolean }
   | { readonly kind: 'signed'; readonly page: string }
@@ -65,6 +70,8 @@ export type SigningStepOutcome =
       readonly faults: readonly string[];
       /** Path of the signing page; undefined: it is not known. */
       readonly page: string | undefined;
+      /** Present: the person may choose another certificate. */
+      readonly choice?: SealedVisit;
     };
 
 export interface ShownCredential {
@@ -217,16 +224,18 @@ export class ProviderSigning {
       const [own, ...chain] = certificates.map((der) => der.toString('base64'));
       if (trouble !== undefined || scheme === undefined || own === undefined)
         return failed('rejected', visit, ['certificate.demand']);
-      const started = await this.needs.certificates.startPrepared(call, visit.started, {
+      const { started, next } = await this.needs.certificates.startPrepared(call, visit.started, {
         der: own,
         chain,
         digest: scheme.digest,
         ...(scheme.scheme !== 'ecdsa' && { padding: scheme.scheme === 'rsa-pss' ? 'pss' : 'pkcs1' }),
       });
+      // Whoever comes back from the provider chooses again, with what was prepared.
+      const choice = this.#sealed(state, { ...visit, started: next });
       if (started.token === null || started.toSignHash === null)
-        return failed('rejected', visit, typesOf(started));
+        return { ...failed('rejected', visit, typesOf(started)), choice };
       const toSign = { hash: started.toSignHash, digest: scheme.digest };
-      return this.#onward(
+      const onward = await this.#onward(
         { ...more, token, step: 'credential', credential: credentialId, toSign, started: started.token },
         (secrets) =>
           this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
@@ -234,6 +243,7 @@ export class ProviderSigning {
             description: call.context.name,
           }),
       );
+      return { ...onward, choice };
     });
   }
 
@@ -281,15 +291,18 @@ export class ProviderSigning {
     readonly visit: SealedVisit;
     readonly verifier: string;
   } {
-    const { ids, clock } = this.needs.runtime;
-    const random = () => ids.bytes(STATE_BYTES).toString('base64url');
-    const state = random();
+    const random = () => this.needs.runtime.ids.bytes(STATE_BYTES).toString('base64url');
     const verifier = random();
-    const content = JSON.stringify({ ...visit, verifier, until: clock.now() + PROVIDER_STEP_MS });
+    return { visit: this.#sealed(random(), { ...visit, verifier }), verifier };
+  }
+
+  #sealed(state: string, visit: Omit<ProviderVisit, 'until'>): SealedVisit {
+    const until = this.needs.runtime.clock.now() + PROVIDER_STEP_MS;
+    const content = JSON.stringify({ ...visit, until });
     const sealed = this.needs.secrets.encrypt(content, placeOf(visit.provider, state));
     if (sealed.length > MAX_SEALED)
       throw new ProviderFailure('unavailable', 'its token is too long for a cookie');
-    return { visit: { state, sealed }, verifier };
+    return { state, sealed };
   }
 
   /** The state is authenticated with the rest: another one opens nothing. */

@@ -124,7 +124,8 @@ export class CertificateSigning {
 
   /**
    * Starts a signature with what was prepared, or with what an earlier start had.
-   * @param token of `prepare`, or of that start
+   * @param token of `prepare`, or of an earlier start
+   * @returns with the token for another start, also for a certificate that is rejected
    *
    * Refusals: those of `start`; `InvalidTicket` for an unknown, used or expired token.
    */
@@ -132,7 +133,7 @@ export class CertificateSigning {
     call: SigningCall,
     token: string,
     certificate: ParticipantCertificate,
-  ): Promise<StartedSignature> {
+  ): Promise<{ readonly started: StartedSignature; readonly next: string }> {
     assertTurn(call);
     const { clock, ids } = this.needs.runtime;
     const ticket = this.needs.tickets.read('certificate', token, clock.now());
@@ -142,10 +143,18 @@ export class CertificateSigning {
     );
     if (ticket?.expired !== false || ticket.claims[0] !== call.context.id || earlier === undefined)
       throw new PortalRefusal('InvalidTicket');
-    const id = ids.uuid();
     const { marks, values } = earlier;
-    const document = await this.#reserve(call, id, { marks, ...(values !== undefined && { values }) });
-    return this.#started(document, call, id, certificate);
+    const content = { marks, ...(values !== undefined && { values }) };
+    const id = ids.uuid();
+    const started = await this.#started(await this.#reserve(call, id, content), call, id, certificate);
+    if (started.token !== null) return { started, next: started.token };
+    // The person may choose another certificate.
+    const again = ids.uuid();
+    await this.#reserve(call, again, content);
+    return {
+      started,
+      next: this.needs.tickets.issue('certificate', [call.context.id, again], clock.now()),
+    };
   }
 
   async #prepared(call: SigningCall, given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>) {

@@ -198,7 +198,12 @@ interface Step {
 
 function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: Step): PageReply | EmptyReply {
   const { name, header, caller, spent } = step;
-  const forget: ReplyHeaders = spent === '' ? [] : [['Set-Cookie', forgotten(spent, caller)]];
+  const forget: ReplyHeaders = [
+    ...(spent === '' ? [] : ([['Set-Cookie', forgotten(spent, caller)]] as const)),
+    ...('choice' in outcome && outcome.choice !== undefined
+      ? ([['Set-Cookie', visitCookie(outcome.choice, caller)]] as const)
+      : []),
+  ];
   switch (outcome.kind) {
     case 'signed':
       return redirect(302, outcome.page, forget);
