@@ -128,7 +128,9 @@ function returnRoute({ signing, steps, used }: Parts): AnyRoute {
         origin: requestOriginOf({ caller, header }),
         use: (id) => used.use(`signing-provider/${name}\0${id}`),
       });
-      return replyTo(signing, outcome, { name, header, caller, spent: visit.state });
+      // An answer with a state of nobody ends no visit.
+      const isOpen = outcome.kind !== 'failed' || outcome.why !== 'over';
+      return replyTo(signing, outcome, { name, header, caller, spent: isOpen ? visit.state : '' });
     },
   });
 }

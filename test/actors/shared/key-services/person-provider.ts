@@ -73,6 +73,8 @@ interface State {
 
 export async function startPersonProvider(t: Pick<ExecutionContext, 'teardown'>): Promise<PersonProvider> {
   const server = createServer((request, response) => void answer(request, response, state));
+  // Shared by the tests of a file, it ends with their process.
+  server.unref();
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
