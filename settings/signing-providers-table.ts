@@ -8,17 +8,17 @@ import { name } from './portal-table.ts';
 /** Members of one entry. */
 export const SIGNING_PROVIDER_KEYS = {
   Name: required(providerName, 'unnamed', {
-    says: 'Name in the address `/signing-provider/<Name>/return` below `Portal:PublicUrl`, which the provider has to allow.',
+    says: 'Name in the address `/signing-provider/<Name>/return`, which the provider has to allow.',
   }),
   Title: optional(name, { says: 'Name on the pages. Left out: `Name`.' }),
   Organization: optional(name, {
     says: 'Organization whose documents are signed there. Left out: all.',
   }),
   Address: required(issuer, 'https://localhost/csc/v2', {
-    says: 'Address of its API with the version, as `https://remote.example.org/csc/v2`: https, or http on this machine.',
+    says: 'Address of its API with the version, as `https://remote.example.org/csc/v2`.',
   }),
   Authorization: optional(issuer, {
-    says: 'Address below which `/oauth2/authorize` and `/oauth2/token` are. Left out: what the provider says; it must be public, or on the host of `Address`.',
+    says: 'Address above `/oauth2/authorize` and `/oauth2/token`. Left out: what the provider says, public or on the host of `Address`.',
   }),
   ClientId: required(text('client id'), 'unnamed', { says: 'Client id that the provider has issued.' }),
   ClientSecret: required(secretText(), 'unnamed', { says: 'Client secret that the provider has issued.' }),

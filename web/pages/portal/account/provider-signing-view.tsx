@@ -50,8 +50,7 @@ export function certificateChoicePage(
         {credentials.length > 0 && (
           <form method="post" action={action} class="stack">
             <input type="hidden" name="visit" value={visit} />
-            <fieldset class="stack">
-              <legend class="unseen">{texts.certificates}</legend>
+            <fieldset class="stack" aria-label={texts.certificates}>
               {credentials.map((one) => (
                 <Certificate one={one} words={words} isFirst={one === usable[0]} />
               ))}
