@@ -73,7 +73,7 @@ const PAUSE_AT_BYTES = 256 * 1024;
  * Bytes held in memory before the rest goes to a file. The library keeps reading after `pause()` for as long as every
  * read fills its whole buffer; a fast client on the same machine can sustain that for a whole upload.
  */
-const MEMORY_BYTES = 8 * 1024 * 1024;
+const MEMORY_BYTES = 4 * 1024 * 1024;
 
 /** Smaller chunks get memory of their own, larger ones a block of the pool. */
 const SMALL_BYTES = 64 * 1024;
@@ -245,7 +245,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
       this.#whenComplete?.();
     } else {
       this.#credit = Math.min(MAX_CREDIT, this.#credit + bytes.length);
-      if (this.#held >= PAUSE_AT_BYTES) this.#pause();
+      if (this.#paused || this.#held >= PAUSE_AT_BYTES) this.#pause();
       else if (this.#stopJudging === undefined) this.#judgeLater();
     }
     this.#wake?.();
@@ -306,8 +306,8 @@ export class BodyReader implements AsyncIterable<Buffer> {
     this.#response.resume();
   }
 
+  /** Also of a paused one: what the library reads then starts its timer again, which would end the connection. */
   #pause(): void {
-    if (this.#paused) return;
     this.#paused = true;
     this.#response.pause();
   }
