@@ -155,6 +155,7 @@ const phone: Experience = {
     stage.expect(kept === 'Ana Typed', `the reload forgot what was typed: ${kept}`);
     await turnWhileDrawing(stage, page);
     await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 390, height: 844 });
     await stage.act('enlarge the page with two fingers', () =>
       session.send('Emulation.setPageScaleFactor', { pageScaleFactor: 3 }),
     );
