@@ -21,6 +21,8 @@ export interface PortalFrame {
   readonly kind: string;
   /** Script of the page, a file below `ASSETS`. */
   readonly script?: string | undefined;
+  /** One more, for some visits alone. */
+  readonly moreScript?: string | undefined;
   /** File below `ASSETS` that runs as soon as it is loaded, before the others. */
   readonly early?: string | undefined;
   /** Path of a file that a script will read; requested at once. */
@@ -41,7 +43,8 @@ export interface PortalFrame {
 }
 
 export function portalPage(frame: PortalFrame): string {
-  const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
+  const { words, title, theme, kind, script, moreScript, early, preload, data, main, branding, ownHeader } =
+    frame;
   const { namesOrigin, onward, picture } = frame;
   const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
   return documentText(
@@ -57,6 +60,7 @@ export function portalPage(frame: PortalFrame): string {
         {picture !== undefined && <link rel="preload" as="image" fetchPriority="high" href={picture} />}
         {early !== undefined && <script type="module" async src={`${ASSETS}/${early}`} />}
         {script !== undefined && <script type="module" src={`${ASSETS}/${script}`} />}
+        {moreScript !== undefined && <script type="module" src={`${ASSETS}/${moreScript}`} />}
         {preload !== undefined && <link rel="preload" as="fetch" crossOrigin="anonymous" href={preload} />}
       </DocumentHead>
       <body class={kind}>

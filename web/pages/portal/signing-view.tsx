@@ -101,6 +101,7 @@ export function signingPage(
     kind: wishes.embedded ? 'signing embedded' : 'signing',
     ...(wishes.hideDocument ? {} : earlyParts(shown, addresses, first)),
     script: 'signing-client.js',
+    moreScript: view.isHere === true ? 'signing-here.js' : undefined,
     data: signingData(view, { shown, action, words }, wishes, addresses),
     main: (
       <>

@@ -1,7 +1,6 @@
 /** Starts the signing page: displays the document, and enables the forms. */
 import type { SigningData } from '../../../pages/portal/page-data.ts';
 import { findElement, reloadWhenRestored, requireElement } from '../../dom.ts';
-import { watchIdle } from '../../idle.ts';
 import { startMenu } from '../bar-menu.ts';
 import { startCertificate, startProviders } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
@@ -24,7 +23,6 @@ document.addEventListener('pages-seen', () => sendEvent({ type: 'viewed', id: do
 showTimes();
 startMenu();
 reloadWhenRestored();
-if (data.here !== null) watchIdle(data.here);
 const showing =
   findElement('#document') === undefined
     ? undefined
