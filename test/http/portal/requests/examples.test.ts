@@ -190,6 +190,8 @@ async function prepare(
   if (path.startsWith('/api/documents/keys/'))
     return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
   if (path === '/api/documents/validate-signatures') return signed(acme);
+  // No link has this id.
+  if (path.startsWith('/api/public-links/{id}')) return { params: { id: EXAMPLE_IDS.document } };
   if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$|from-document$/.test(path))
     return document(acme);
   if (operation === 'PUT /api/folders/{id}/grants') {
