@@ -82,8 +82,14 @@ export interface EvidenceSource {
   /**
    * Collects as `collect` does, for validation: returns all available information, including `revoked` responses, and
    * a sentence for each failure. Never rejects. When absent, `collect` is called instead.
+   * @param listed DER of further anchors, for chains that lead to none of the source's. @default none
    */
-  gather?(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<GatheredEvidence>;
+  gather?(
+    ends: readonly Buffer[],
+    others: readonly Buffer[],
+    at: number,
+    listed?: readonly Buffer[],
+  ): Promise<GatheredEvidence>;
   /**
    * Returns the chain of one certificate up to and including the trust anchor; missing issuers are fetched.
    * @throws {CryptoError} `authority.unreachable`; `revocation.missing` when there is no chain to an anchor

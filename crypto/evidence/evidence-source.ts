@@ -35,9 +35,13 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   const intermediates = (options.intermediates ?? []).flatMap(readableCertificates);
   const { transport = createHttpTransport() } = options;
   const inquiry = createInquiry({ ...ASKING, cacheMinutes: 60, issuerHosts: [], ...options, transport });
-  const chainRequest = (others: readonly Buffer[], at: number): ChainRequest => {
+  const chainRequest = (
+    others: readonly Buffer[],
+    at: number,
+    listed: readonly Buffer[] = [],
+  ): ChainRequest => {
     const pool = [...intermediates, ...others.flatMap(readableCertificates)];
-    return { anchors, pool, at, inquiry };
+    return { anchors, listed: listed.flatMap(readableCertificates), pool, at, inquiry };
   };
   return {
     async collect(ends, others, at) {
@@ -53,8 +57,8 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
         answers.map(({ evidence }) => evidence),
       );
     },
-    async gather(ends, others, at) {
-      const request = chainRequest(others, at);
+    async gather(ends, others, at, listed) {
+      const request = chainRequest(others, at, listed);
       const problems = new Set<string>();
       const attempt = async <T>(work: Promise<T>): Promise<T[]> => {
         try {
@@ -88,6 +92,8 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
 
 interface ChainRequest {
   readonly anchors: readonly Certificate[];
+  /** Anchors of last resort: those of the source lead further, so that more is asked. */
+  readonly listed: readonly Certificate[];
   readonly pool: readonly Certificate[];
   readonly at: number;
   readonly inquiry: RevocationInquiry;
@@ -95,11 +101,13 @@ interface ChainRequest {
 
 /** Finds the path to an anchor. @throws {CryptoError} `revocation.missing` */
 async function chainOf(certificate: Certificate, request: ChainRequest): Promise<readonly Certificate[]> {
-  const { anchors, at } = request;
+  const { anchors, listed, at } = request;
   const pool = [...request.pool];
   for (let fetched = 0; ; fetched++) {
     const result = findPath({ certificate, others: pool, anchors, at });
     if (result.ok) return result.path;
+    const last = findPath({ certificate, others: pool, anchors: listed, at });
+    if (last.ok) return withIssuer(last.path, [...anchors, ...pool]);
     const more = fetched < MAX_FETCHED ? await request.inquiry.issuersOf(topOf(certificate, pool)) : [];
     const unknown = more.filter((one) => !pool.some(({ fingerprint }) => fingerprint === one.fingerprint));
     if (unknown.length === 0) {
@@ -111,6 +119,14 @@ async function chainOf(certificate: Certificate, request: ChainRequest): Promise
     }
     pool.push(...unknown);
   }
+}
+
+/** Adds the issuer of a listed anchor where it is at hand: the anchor may be revoked. */
+function withIssuer(path: readonly Certificate[], pool: readonly Certificate[]): readonly Certificate[] {
+  const top = path.at(-1);
+  const issuer =
+    top && pool.find((one) => one.subjectKey === top.issuerKey && !path.includes(one) && top.signedBy(one));
+  return issuer === undefined ? path : [...path, issuer];
 }
 
 /** Follows the issuers in the pool; returns the last certificate found. */
