@@ -134,6 +134,21 @@ export function readTrustedList(document: Buffer): TrustedList {
   };
 }
 
+/** Sentences about a list that is not of a time, milliseconds since the epoch. */
+export function notesOn(
+  { territory, issued, nextUpdate }: Pick<TrustedList, 'territory' | 'issued' | 'nextUpdate'>,
+  at: number,
+): string[] {
+  const list = `The list of ${territory}`;
+  if (issued > at) return [`${list} is of ${dayOf(issued)}, newer than the time of validation.`];
+  if (nextUpdate === undefined) return [`${list} is closed.`];
+  return nextUpdate < at ? [`${list} ended on ${dayOf(nextUpdate)}.`] : [];
+}
+
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 function timeOf(node: ListNode): number {

@@ -4,6 +4,7 @@
  */
 import type { Finding } from '../core/validation-report.ts';
 import { ListFault, MAX_LIST_BYTES } from '../qualification/list-tree.ts';
+import { dayOf } from '../qualification/trusted-list.ts';
 import { isBroken } from '../validation/algorithms.ts';
 import { inspectXadesDocument } from '../xades/validate.ts';
 
@@ -72,7 +73,8 @@ export function authenticate(document: Buffer, signers: ReadonlySet<string>, at:
   if (claimedTime === undefined) throw new ListFault('has no time of signing');
   if (claimedTime < certificate.notBefore || claimedTime > certificate.notAfter)
     throw new ListFault('was signed outside of the validity of its certificate');
-  if (claimedTime > at + CLOCK_TOLERANCE_MS) throw new ListFault('was signed in the future');
+  if (claimedTime > at + CLOCK_TOLERANCE_MS)
+    throw new ListFault(`was signed on ${dayOf(claimedTime)}, newer than the time of validation (--at)`);
   return { signer: certificate.fingerprint, signedAt: claimedTime };
 }
 

@@ -2,12 +2,12 @@
  * Trusted lists of a folder: the list of lists, its pivots and national lists as files, without network. A national list
  * is read when a certificate of its country is judged; one that is not authentic counts as absent, with the reason.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CryptoError } from '../core/types.ts';
-import { ListFault } from '../qualification/list-tree.ts';
+import { ListFault, MAX_LIST_BYTES } from '../qualification/list-tree.ts';
 import type { TrustLists } from '../qualification/signature-qualification.ts';
-import type { TrustedList } from '../qualification/trusted-list.ts';
+import { notesOn, type TrustedList } from '../qualification/trusted-list.ts';
 import { certificatesIn, fingerprintOf } from '../x509/certificate.ts';
 import { type ListAnchor, nationalPointers, readListOfLists, readNationalList } from './list-of-lists.ts';
 import { EU_ANCHOR } from './official-journal.ts';
@@ -45,30 +45,38 @@ export function readListFolder(request: FolderListsRequest): FolderLists {
   const files = filesOf(folder);
   const fileNamed = (name: string): Buffer | undefined => {
     const found = files.get(name.toLowerCase());
-    return found === undefined ? undefined : readFileSync(join(folder, found));
+    return found === undefined ? undefined : bytesOf(join(folder, found));
   };
-  const document = fileNamed(nameOf(anchor.location));
-  if (document === undefined)
-    throw refused(`There is no file ${nameOf(anchor.location)} with the list of lists in ${folder}.`);
-  const lotl = refusing('The list of lists', () =>
-    readListOfLists({ anchor, document, pivot: (address) => fileNamed(nameOf(address)), at }),
-  );
+  const lotl = refusing('The list of lists', () => {
+    const document = fileNamed(nameOf(anchor.location));
+    if (document === undefined)
+      throw new ListFault(`is not there: no file ${nameOf(anchor.location)} in ${folder}`);
+    return readListOfLists({ anchor, document, pivot: (address) => fileNamed(nameOf(address)), at });
+  });
   const problems: string[] = [];
   const known = new Map<string, TrustedList | undefined>();
   const read = (territory: string): TrustedList | undefined => {
-    for (const pointer of nationalPointers(lotl).filter((one) => one.territory === territory)) {
-      const bytes = fileNamed(nameOf(pointer.location)) ?? fileNamed(`${territory}.xml`);
-      if (bytes === undefined) continue;
+    const faults = new Set<string>();
+    const candidates = nationalPointers(lotl)
+      .filter((one) => one.territory === territory)
+      .flatMap((pointer) =>
+        [nameOf(pointer.location), `${territory}.xml`].map((name) => ({ pointer, name })),
+      );
+    for (const { pointer, name } of candidates) {
       try {
-        const list = refusing(`The list of ${territory}`, () => readNationalList(bytes, pointer, at));
-        if (list.nextUpdate !== undefined && list.nextUpdate < at)
-          problems.push(`The list of ${territory} was to be renewed by ${dayOf(list.nextUpdate)}.`);
+        const list = refusing(`The list of ${territory}`, () => {
+          const bytes = fileNamed(name);
+          return bytes && readNationalList(bytes, pointer, at);
+        });
+        if (list === undefined) continue;
+        problems.push(...notesOn(list, at));
         return list;
       } catch (error) {
         if (!(error instanceof CryptoError)) throw error;
-        problems.push(error.message);
+        faults.add(error.message);
       }
     }
+    problems.push(...faults);
     return undefined;
   };
   return {
@@ -95,7 +103,7 @@ function certificatesOf(folder: string): Buffer[] {
   return readable(folder, () =>
     readdirSync(folder)
       .filter((name) => /\.(?:pem|crt|cer|der)$/i.test(name))
-      .flatMap((name) => certificatesIn(readFileSync(join(folder, name)))),
+      .flatMap((name) => certificatesIn(bytesOf(join(folder, name)))),
   );
 }
 
@@ -106,21 +114,30 @@ function filesOf(folder: string): ReadonlyMap<string, string> {
   return new Map(names.map((name) => [name.toLowerCase(), name]));
 }
 
+/** Bytes of a file. @throws {ListFault} */
+function bytesOf(path: string): Buffer {
+  try {
+    const found = statSync(path);
+    if (!found.isFile()) throw new ListFault('is no file');
+    if (found.size > MAX_LIST_BYTES) throw new ListFault(`has more than ${MAX_LIST_BYTES} bytes`);
+    return readFileSync(path);
+  } catch (error) {
+    throw error instanceof ListFault ? error : new ListFault("is a file that can't be read");
+  }
+}
+
 function readable<Result>(folder: string, read: () => Result): Result {
   try {
     return read();
-  } catch {
-    throw refused(`The folder ${folder} can't be read.`);
+  } catch (error) {
+    const why = error instanceof ListFault ? `: a file in it ${error.message}` : '';
+    throw refused(`The folder ${folder} can't be read${why}.`);
   }
 }
 
 /** Last segment of an address. */
 function nameOf(address: string): string {
   return address.split(/[?#]/, 1)[0]?.split('/').at(-1) ?? '';
-}
-
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
 
 function refused(message: string): CryptoError {
