@@ -1,6 +1,7 @@
 /** A validation report as people read it on a terminal. Nothing from a file reaches the terminal unescaped. */
 import {
   type Indication,
+  type ListIssue,
   qualificationText,
   type SignatureQualification,
   type SignatureRecord,
@@ -35,8 +36,9 @@ export function verdictText(verdict: FileVerdict, options: VerifyOptions, termin
   if (verdict.independent !== undefined) lines.push(...agreementLines(verdict.independent, paint));
   if (!options.chain) {
     lines.push(`  ${paint.dim('note')}  --no-chain: whose certificate it is was not checked`);
-  } else if (options.trust.length === 0 && options.trustLists === undefined && count > 0) {
-    const { names = [] } = options.own ?? {};
+  } else if (options.trust.length === 0 && count > 0) {
+    const listed = options.trustLists === undefined ? [] : ['services of the trusted lists'];
+    const names = [...(options.own?.names ?? []), ...listed];
     const trusted =
       names.length === 0
         ? 'nobody is trusted; --no-chain checks integrity alone'
@@ -102,6 +104,7 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
   for (const timestamp of signature.timestamps) {
     lines.push(
       `${line('time-stamp', timestampText(timestamp))}, ${indicationText(timestamp, paint)}`,
+      ...(timestamp.qualification?.reasons ?? []).map((reason) => line('', reason)),
       ...failureLines(timestamp.results, `${inner}  `, paint),
     );
   }
@@ -119,11 +122,12 @@ function qualificationLines(
   qualification: SignatureQualification,
   line: (label: string, text: string) => string,
 ): string[] {
-  const { provider, service, territory, reasons } = qualification;
-  const listed = [service, provider, territory].filter((part) => part !== undefined).join(', ');
+  const { provider, service, territory, list, reasons } = qualification;
+  const parts = [service, provider, territory, list && issueText(list)];
+  const listed = parts.filter((part) => part !== undefined).join(', ');
   const word = qualificationText(qualification);
   return [
-    line('qualified', listed === '' ? word : `${word} (${listed})`),
+    line('EU status', listed === '' ? word : `${word} (${listed})`),
     ...reasons.map((reason) => line('', reason)),
   ];
 }
@@ -137,8 +141,16 @@ function timeText({ signingTime, bestTime, timestamps }: SignatureRecord): strin
 }
 
 function timestampText({ kind, displayName, genTime, qualification }: TimestampRecord): string {
-  const listed = qualification === undefined ? '' : `, ${qualification.word}`;
+  const { list } = qualification ?? {};
+  const listed =
+    qualification === undefined
+      ? ''
+      : `, ${qualificationText(qualification)}${list === undefined ? '' : ` (${issueText(list)})`}`;
   return `${kind}, ${displayName}, ${genTime === undefined ? 'time unknown' : date(genTime)}${listed}`;
+}
+
+function issueText({ sequence, issued }: ListIssue): string {
+  return `list ${sequence} of ${date(issued).slice(0, 10)}`;
 }
 
 /** Names from signer to root, where a path was found. */

@@ -108,18 +108,33 @@ export interface SignatureQualification {
   /** Names of the listed service behind it and of its provider. */
   readonly service?: string;
   readonly provider?: string;
-  /** Sentences for people. */
+  readonly list?: ListIssue;
+  /** Sentences for people, also about a list that is not of the time of validation. */
   readonly reasons: readonly string[];
 }
 
+/** Issue of a list. */
+export interface ListIssue {
+  readonly sequence: number;
+  /** Milliseconds since the epoch. */
+  readonly issued: number;
+}
+
 /** The word as reports write it: `QESig`, `INDETERMINATE-QESig`. */
-export function qualificationText({ word, isIndeterminate }: SignatureQualification): string {
+export function qualificationText({
+  word,
+  isIndeterminate,
+}: Pick<SignatureQualification | TimestampQualification, 'word' | 'isIndeterminate'>): string {
   return isIndeterminate ? `INDETERMINATE-${word}` : word;
 }
 
 /** `QTSA`: qualified. Source: ETSI TS 119 615 §4.7. */
 export interface TimestampQualification {
   readonly word: 'QTSA' | 'TSA' | 'Unknown' | 'NotTimestamp';
+  /** True for an INDETERMINATE time-stamp: it would be that. */
+  readonly isIndeterminate: boolean;
+  readonly list?: ListIssue;
+  /** As those of a signature. */
   readonly reasons: readonly string[];
 }
 

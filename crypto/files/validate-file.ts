@@ -29,6 +29,7 @@ import {
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { inspectPades } from '../pades/validate.ts';
+import { listedIn } from '../validation/chain.ts';
 import {
   evidenceInTimestamp,
   type FileSignatures,
@@ -36,7 +37,7 @@ import {
   UNUSED_CONTENT,
 } from '../validation/signature-info.ts';
 import { timestampSignature } from '../validation/timestamp-signature.ts';
-import type { ValidationRequest } from '../validation/trust.ts';
+import type { TrustSettings, ValidationRequest } from '../validation/trust.ts';
 import { validateSignatures } from '../validation/validate-signature.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type ContentFinder, inspectXades, type SignedContent } from '../xades/validate.ts';
@@ -68,6 +69,7 @@ interface CollectedEvidence {
 async function collectOnlineEvidence(
   signatures: readonly SignatureInfo[],
   records: readonly SignatureRecord[],
+  trust: TrustSettings,
   source: EvidenceSource,
 ): Promise<CollectedEvidence> {
   const gathered = await Promise.all(
@@ -75,7 +77,7 @@ async function collectOnlineEvidence(
       const record = records[index];
       return record === undefined || !isOpen(record.results)
         ? { evidence: NO_EVIDENCE, facts }
-        : requestEvidence(facts, record, source);
+        : requestEvidence(facts, record, trust, source);
     }),
   );
   return {
@@ -87,6 +89,7 @@ async function collectOnlineEvidence(
 async function requestEvidence(
   facts: SignatureInfo,
   record: SignatureRecord,
+  trust: TrustSettings,
   source: EvidenceSource,
 ): Promise<{ readonly evidence: Evidence; readonly facts: SignatureInfo }> {
   const stamps = facts.timestamps.flatMap(({ token }) => (token === undefined ? [] : [token]));
@@ -94,13 +97,12 @@ async function requestEvidence(
   const ends = signers.flatMap((certificate) => (certificate === undefined ? [] : [certificate.der]));
   const others = [...facts.certificates, ...stamps.flatMap(({ certificates }) => certificates)];
   const [own, below] = await Promise.all([
-    collectFor(
-      source,
-      ends,
-      others.map(({ der }) => der),
-      record.bestTime,
-    ),
-    collectOnlineEvidence(facts.counterSignatures, record.counterSignatures, source),
+    collectFor(source, ends, {
+      others: others.map(({ der }) => der),
+      at: record.bestTime,
+      listed: listedFor(facts, record, trust),
+    }),
+    collectOnlineEvidence(facts.counterSignatures, record.counterSignatures, trust, source),
   ]);
   const warnings = own.problems.map((message): Finding => warned('revocation.online', message));
   return {
@@ -109,13 +111,34 @@ async function requestEvidence(
   };
 }
 
+/** DER of the listed services at which a path of the signature or of a time-stamp may end. */
+function listedFor(
+  { certificate, certificates, timestamps, isTimestamp, claimedTime }: SignatureInfo,
+  { bestTime: time }: SignatureRecord,
+  trust: TrustSettings,
+): Buffer[] {
+  const genTime = isTimestamp ? claimedTime : undefined;
+  const purpose = isTimestamp ? 'timestamp' : 'signature';
+  const own = certificate && listedIn({ certificate, others: certificates, trust, purpose, time, genTime });
+  const stamps = timestamps.flatMap(({ token }) => {
+    const signer = token && timestampSigner(token, certificates);
+    if (token === undefined || signer === undefined) return [];
+    const others = [...token.certificates, ...certificates];
+    return listedIn({ certificate: signer, others, trust, purpose: 'timestamp', time: token.genTime });
+  });
+  return [...(own ?? []), ...stamps].map(({ der }) => der);
+}
+
 async function collectFor(
   source: EvidenceSource,
   ends: readonly Buffer[],
-  others: readonly Buffer[],
-  at: number,
+  {
+    others,
+    at,
+    listed,
+  }: { readonly others: readonly Buffer[]; readonly at: number; readonly listed: readonly Buffer[] },
 ): Promise<GatheredEvidence> {
-  if (source.gather !== undefined) return source.gather(ends, others, at);
+  if (source.gather !== undefined) return source.gather(ends, others, at, listed);
   try {
     return { evidence: await source.collect(ends, others, at), problems: [] };
   } catch (error) {
@@ -167,6 +190,7 @@ export async function validateFile(request: ValidateFileRequest<InputFile>): Pro
   const { evidence, signatures } = await collectOnlineEvidence(
     facts.signatures,
     report.signatures,
+    trust,
     trust.online,
   );
   const known = trust.evidence === undefined ? evidence : joinEvidence(trust.evidence, evidence);

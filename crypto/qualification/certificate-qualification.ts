@@ -7,6 +7,7 @@ import { type JudgedCertificate, meets } from './criteria.ts';
 import {
   CA_QC,
   entryAt,
+  INFORMATION,
   type MatchedService,
   REGULATION_FROM,
   type ServiceState,
@@ -29,7 +30,6 @@ export interface CertificateQualification {
   readonly reasons: readonly string[];
 }
 
-const INFORMATION = 'http://uri.etsi.org/TrstSvc/TrustedList/SvcInfoExt/';
 /** Prefixes of qualifiers; the second is that of lists before the regulation. */
 const QUALIFIER_PREFIXES: readonly string[] = [
   INFORMATION,
@@ -136,7 +136,10 @@ function providerFault({ issuer }: JudgedCertificate, { services }: MatchedServi
   if (providers.size > 1) return 'Services of several providers stand behind the certificate.';
   const { organization } = nameFields(issuer);
   // Issuers for natural persons need not name an organization (EN 319 412-2 §4.2.3.1).
-  if (organization === undefined) return undefined;
+  if (organization === undefined)
+    return services.some(({ isIssuer }) => isIssuer)
+      ? undefined
+      : 'The issuer names no provider, and is no service on the list itself.';
   const isNamed = services.some(({ provider }) =>
     provider.names.some((one) => folded(one) === folded(organization)),
   );
@@ -167,7 +170,8 @@ function judgeAt(
   const issuing = entries.filter((one) => typeof one === 'object').filter(({ type }) => type === CA_QC);
   const country = otherCountry(certificate, territory);
   if (country !== undefined) {
-    reasons.push(`The certificate is qualified by the law of ${country}.`);
+    const name = territoryOf(country) ?? 'another country';
+    reasons.push(`The certificate is qualified by the law of ${name}.`);
     return { qualified: 'none', device: 'no' };
   }
   const isRegulated = time >= REGULATION_FROM;
@@ -198,8 +202,10 @@ const TERRITORIES: ReadonlyMap<string, string> = new Map([
   ['GB', 'UK'],
 ]);
 
-export function territoryOf(country: string): string {
+/** Letters by which lists name a country; undefined for what is none. */
+export function territoryOf(country: string): string | undefined {
   const capitals = country.trim().toUpperCase();
+  if (!/^[A-Z]{2}$/.test(capitals)) return undefined;
   return TERRITORIES.get(capitals) ?? capitals;
 }
 

@@ -1,4 +1,5 @@
 /** Services of a national list that stand behind a certificate, and their states over time (TS 119 615 §4.3). */
+import type { WorkBudget } from '../core/work-budget.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import type { ListedProvider, ListedService, ServiceEntry, TrustedList } from './trusted-list.ts';
 
@@ -14,9 +15,11 @@ export const REGULATION_FROM = Date.UTC(2016, 5, 30, 22);
 export interface MatchedService {
   readonly provider: Pick<ListedProvider, 'names'>;
   readonly service: Pick<ListedService, 'name' | 'entries'>;
+  /** It issued the certificate itself: no authority stands between. */
+  readonly isIssuer: boolean;
 }
 
-interface IndexedService extends MatchedService {
+interface IndexedService extends Omit<MatchedService, 'isIssuer'> {
   readonly certificate: Certificate;
 }
 
@@ -81,52 +84,119 @@ function indexOf(list: TrustedList): ReadonlyMap<string, readonly IndexedService
   return index;
 }
 
-/** Certificates that may be visited for one certificate; paths have three or four. */
-const MAX_VISITED = 64;
+/** Signatures of certificates that are checked for one certificate; paths have three or four. */
+const MAX_CHECKED = 256;
+/** Cost of one of them. */
+const STEPS_PER_CHECK = 100;
+/** Certificates whose names are compared in one step. */
+const NAMES_PER_STEP = 20;
 
-/**
- * Finds the services whose key and name a certificate or an authority above it has. Paths of all lengths count, not that
- * up to the first anchor alone. Authorities come from `others` and from the list.
- */
-export function servicesBehind(
-  certificate: Certificate,
-  others: readonly Certificate[],
-  list: TrustedList,
-): MatchedService[] {
-  const index = indexOf(list);
-  const found = new Map<MatchedService['service'], MatchedService>();
-  const seen = new Set<string>();
-  const left = [certificate];
-  for (let member = left.pop(); member !== undefined && seen.size < MAX_VISITED; member = left.pop()) {
-    if (seen.has(member.fingerprint)) continue;
-    seen.add(member.fingerprint);
-    const { subjectKey, publicKeyInfo, issuerKey } = member;
-    for (const one of index.get(subjectKey) ?? [])
-      if (one.certificate.publicKeyInfo.equals(publicKeyInfo)) found.set(one.service, one);
-    const issuers = [
-      ...(index.get(issuerKey) ?? []).map((one) => one.certificate),
-      ...others.filter((other) => other.subjectKey === issuerKey),
-    ].slice(0, MAX_VISITED);
-    for (const issuer of issuers)
-      if (!seen.has(issuer.fingerprint) && member.signedBy(issuer)) left.push(issuer);
-  }
-  return [...found.values()];
+interface SearchRequest {
+  readonly certificate: Certificate;
+  /** Certificates that may stand above it; untrusted. */
+  readonly others: readonly Certificate[];
+  readonly list: TrustedList;
+  readonly work?: WorkBudget | undefined;
+}
+
+interface FoundServices {
+  readonly services: readonly MatchedService[];
+  /** False when there were more certificates than are tried, so that services may be missing. */
+  readonly isComplete: boolean;
+}
+
+/** A name with its key, in all certificates that were issued for it. */
+interface Entity {
+  readonly certificates: readonly Certificate[];
+  /** Certificates below it until that of the signer. */
+  readonly depth: number;
 }
 
 /**
- * Certificates of services of a type that were in good standing at a time: paths may end there. Those of another name
- * than the certificate and the authorities above it do not help, so they are left out.
+ * Finds the services whose key and name a certificate or an authority above it has. Paths of all lengths count, not that
+ * up to the first anchor alone. Authorities come from the list, then from `others`: only those that may issue certificates.
+ */
+export function servicesBehind({ certificate, others, list, work }: SearchRequest): FoundServices {
+  const index = indexOf(list);
+  const all = new Map<string, Certificate[]>();
+  const mayIssue = (one: Certificate): boolean =>
+    (one.ca && one.keyUsage?.keyCertSign !== false) ||
+    (index.get(one.subjectKey) ?? []).some((listed) => isSameEntity(listed.certificate, one));
+  const known = (name: string): readonly Certificate[] => {
+    const found = all.get(name);
+    if (found !== undefined) return found;
+    const listed = (index.get(name) ?? []).map((one) => one.certificate);
+    const named = [...listed, ...others.filter((one) => one.subjectKey === name && mayIssue(one))];
+    all.set(name, named);
+    return named;
+  };
+  const found = new Map<MatchedService['service'], MatchedService>();
+  const seen = new Set([entityOf(certificate)]);
+  const left: Entity[] = [{ certificates: [certificate], depth: 0 }];
+  let checked = 0;
+  for (const { certificates, depth } of left) {
+    for (const { provider, service } of servicesOf(certificates[0], index)) {
+      const isIssuer = depth === 1 || found.get(service)?.isIssuer === true;
+      found.set(service, { provider, service, isIssuer });
+    }
+    for (const member of certificates) {
+      if (work?.trySpend(others.length / NAMES_PER_STEP) === false)
+        return { services: [...found.values()], isComplete: false };
+      for (const issuer of known(member.issuerKey)) {
+        if (seen.has(entityOf(issuer))) continue;
+        if (++checked > MAX_CHECKED || work?.trySpend(STEPS_PER_CHECK) === false)
+          return { services: [...found.values()], isComplete: false };
+        if (!member.signedBy(issuer)) continue;
+        seen.add(entityOf(issuer));
+        const same = known(issuer.subjectKey).filter((one) => isSameEntity(one, issuer));
+        left.push({ certificates: same, depth: depth + 1 });
+      }
+    }
+  }
+  return { services: [...found.values()], isComplete: true };
+}
+
+function servicesOf(
+  member: Certificate | undefined,
+  index: ReadonlyMap<string, readonly IndexedService[]>,
+): readonly IndexedService[] {
+  if (member === undefined) return [];
+  return (index.get(member.subjectKey) ?? []).filter((one) => isSameEntity(one.certificate, member));
+}
+
+function isSameEntity(one: Certificate, other: Certificate): boolean {
+  return one.subjectKey === other.subjectKey && one.publicKeyInfo.equals(other.publicKeyInfo);
+}
+
+function entityOf({ subjectKey, publicKeyInfo }: Certificate): string {
+  return `${subjectKey} ${publicKeyInfo.toString('base64')}`;
+}
+
+/** Prefix of what a list says further of a service. */
+export const INFORMATION = 'http://uri.etsi.org/TrstSvc/TrustedList/SvcInfoExt/';
+/** One of them must stand at a service whose certificates sign documents, since the regulation. */
+const FOR_DOCUMENTS: readonly string[] = [`${INFORMATION}ForeSignatures`, `${INFORMATION}ForeSeals`];
+
+/** True for a service of that type in good standing. @param time milliseconds since the epoch */
+export function isGranted(service: Pick<ListedService, 'entries'>, type: string, time: number): boolean {
+  const entry = entryAt(service, time);
+  if (typeof entry !== 'object' || entry.type !== type || entry.isUnread) return false;
+  const isForThat =
+    type !== CA_QC || time < REGULATION_FROM || entry.information.some((one) => FOR_DOCUMENTS.includes(one));
+  return isForThat && stateOf(entry, time) === 'granted';
+}
+
+/**
+ * Certificates of services of a type that were in good standing at each of the times: paths may end there. Those of another
+ * name than the certificate and the authorities above it do not help, so they are left out.
  */
 export function anchorsIn(
   list: TrustedList,
   type: string,
-  { time, names }: { readonly time: number; readonly names: ReadonlySet<string> },
+  { times, names }: { readonly times: readonly number[]; readonly names: ReadonlySet<string> },
 ): Certificate[] {
   return [...names]
     .flatMap((name) => indexOf(list).get(name) ?? [])
-    .filter(({ service }) => {
-      const entry = entryAt(service, time);
-      return typeof entry === 'object' && entry.type === type && stateOf(entry, time) === 'granted';
-    })
+    .filter(({ service }) => times.every((time) => isGranted(service, type, time)))
     .map(({ certificate }) => certificate);
 }

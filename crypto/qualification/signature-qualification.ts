@@ -1,10 +1,12 @@
 /** Qualification of a signature and of a time-stamp by trusted lists: the word for it, and why (TS 119 615 §4.7). */
 import type {
   Indication,
+  ListIssue,
   SignatureQualification,
   SignatureWord,
   TimestampQualification,
 } from '../core/validation-report.ts';
+import type { WorkBudget } from '../core/work-budget.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { nameFields } from '../x509/names.ts';
 import {
@@ -16,14 +18,13 @@ import {
 import {
   anchorsIn,
   CA_QC,
-  entryAt,
+  isGranted,
   type MatchedService,
   REGULATION_FROM,
   servicesBehind,
-  stateOf,
   TSA_QTST,
 } from './services.ts';
-import type { TrustedList } from './trusted-list.ts';
+import { notesOn, type TrustedList } from './trusted-list.ts';
 
 /** Authentic national lists. */
 export interface TrustLists {
@@ -31,18 +32,24 @@ export interface TrustLists {
   listOf(territory: string): TrustedList | undefined;
 }
 
-interface QualificationRequest {
+interface KnownCertificates {
   readonly lists: TrustLists;
   readonly certificate: Certificate;
   /** Certificates that may stand above it; untrusted. */
   readonly others: readonly Certificate[];
+}
+
+interface QualificationRequest extends KnownCertificates {
   /** Proven time, milliseconds since the epoch. */
   readonly time: number;
+  /** Time of validation, milliseconds since the epoch. */
+  readonly now: number;
+  readonly work?: WorkBudget | undefined;
 }
 
 /** Says what a signature is. @param indication verdict on the signature itself */
 export function qualifySignature(
-  { lists, certificate, others, time }: QualificationRequest,
+  { lists, certificate, others, time, now, work }: QualificationRequest,
   indication: Indication,
 ): SignatureQualification {
   const territory = territoryIn(certificate.issuer);
@@ -56,18 +63,23 @@ export function qualifySignature(
       reasons: [territory === undefined ? NO_COUNTRY : `There is no authentic list of ${territory}.`],
     };
   }
-  const services = servicesBehind(certificate, others, list);
-  const judged = qualifyCertificate(certificate, { territory, services }, time);
+  const found = servicesBehind({ certificate, others, list, work });
+  const services = found.services.filter(({ service }) => service.entries.some(({ type }) => type === CA_QC));
+  const judged = found.isComplete
+    ? qualifyCertificate(certificate, { territory, services }, time)
+    : { ...UNLISTED, reasons: [TOO_MANY] };
   return {
     ...wordFor(judged, indication),
     qualifiedFor: judged.qualified,
     device: judged.device,
     territory,
     ...serviceNamed(services),
-    reasons: judged.reasons,
+    list: issueOf(list),
+    reasons: [...judged.reasons, ...notesOn(list, now)],
   };
 }
 
+const TOO_MANY = 'There are too many certificates to try.';
 const NO_COUNTRY = 'The issuer of the certificate names no country.';
 const UNLISTED: Pick<CertificateQualification, 'qualified' | 'device' | 'stated'> = {
   qualified: 'undetermined',
@@ -78,6 +90,10 @@ const UNLISTED: Pick<CertificateQualification, 'qualified' | 'device' | 'stated'
 function territoryIn(name: Buffer): string | undefined {
   const { country } = nameFields(name);
   return country === undefined ? undefined : territoryOf(country);
+}
+
+function issueOf({ sequence, issued }: TrustedList): ListIssue {
+  return { sequence, issued };
 }
 
 function serviceNamed([first]: readonly MatchedService[]): Pick<
@@ -115,43 +131,43 @@ export function wordOf(
   return stated === undefined ? 'AdES' : UNQUALIFIED[stated];
 }
 
-/** Says what a time-stamp is. @param request `time`: the time that it names @param now milliseconds since the epoch */
+/** Says what a time-stamp is. @param request `time`: the time that it names */
 export function qualifyTimestamp(
-  { lists, certificate, others, time }: QualificationRequest,
+  { lists, certificate, others, time, now, work }: QualificationRequest,
   indication: Indication,
-  now: number,
 ): TimestampQualification {
+  const isIndeterminate = indication === 'INDETERMINATE';
   const territory = territoryIn(certificate.subject);
   const list = territory === undefined ? undefined : lists.listOf(territory);
-  if (indication === 'TOTAL-FAILED') return { word: 'NotTimestamp', reasons: [] };
+  if (indication === 'TOTAL-FAILED') return { word: 'NotTimestamp', isIndeterminate, reasons: [] };
   if (list === undefined) {
     const reason =
       territory === undefined
         ? 'The authority names no country.'
         : `There is no authentic list of ${territory}.`;
-    return { word: 'Unknown', reasons: [reason] };
+    return { word: 'Unknown', isIndeterminate, reasons: [reason] };
   }
+  const base = { isIndeterminate, list: issueOf(list) };
+  const notes = notesOn(list, now);
   const { organization = '' } = nameFields(certificate.subject);
-  const services = servicesBehind(certificate, others, list);
+  const { services, isComplete } = servicesBehind({ certificate, others, list, work });
+  if (!isComplete) return { ...base, word: 'Unknown', reasons: [TOO_MANY, ...notes] };
   const isOf = ({ provider }: MatchedService) =>
     provider.names.some((name) => folded(name) === folded(organization));
-  const isGranted = ({ service }: MatchedService, at: number): boolean => {
-    const entry = entryAt(service, at);
-    return typeof entry === 'object' && entry.type === TSA_QTST && stateOf(entry, at) === 'granted';
-  };
-  const own = services.filter(isOf);
   const isQualified =
     time >= REGULATION_FROM &&
-    own.some((one) => isGranted(one, time)) &&
-    own.some((one) => isGranted(one, now));
-  if (!isQualified)
-    return { word: 'TSA', reasons: ['No service for qualified time-stamps stands behind it.'] };
-  return { word: 'QTSA', reasons: [] };
+    services.filter(isOf).some(({ service }) => [time, now].every((at) => isGranted(service, TSA_QTST, at)));
+  if (isQualified) return { ...base, word: 'QTSA', reasons: notes };
+  const reason = 'No service for qualified time-stamps stands behind it.';
+  return { ...base, word: 'TSA', reasons: [reason, ...notes] };
 }
 
-/** Certificates of listed services that a path may end at. @param use of the certificate at its beginning */
+/**
+ * Certificates of listed services that a path may end at. @param request `times`: milliseconds since the epoch at all of
+ * which the service was granted @param use of the certificate at its beginning
+ */
 export function listedAnchors(
-  { lists, certificate, others, time }: QualificationRequest,
+  { lists, certificate, others, times }: KnownCertificates & { readonly times: readonly number[] },
   use: 'signature' | 'timestamp',
 ): Certificate[] {
   const territories = new Set([territoryIn(certificate.issuer), territoryIn(certificate.subject)]);
@@ -162,6 +178,8 @@ export function listedAnchors(
   ]);
   return [...territories].flatMap((territory) => {
     const list = territory === undefined ? undefined : lists.listOf(territory);
-    return list === undefined ? [] : anchorsIn(list, use === 'signature' ? CA_QC : TSA_QTST, { time, names });
+    return list === undefined
+      ? []
+      : anchorsIn(list, use === 'signature' ? CA_QC : TSA_QTST, { times, names });
   });
 }

@@ -40,6 +40,8 @@ interface ChainRequest {
   readonly evidenceTime: (der: Buffer) => number;
   /** Time of validation; responses from after it are ignored. */
   readonly now: number;
+  /** Time that a time-stamp names, when it is the authority of one. */
+  readonly genTime?: number | undefined;
   /** Latest time at which the data is proven not to exist yet (a time-stamp over the content only). */
   readonly notBefore?: number | undefined;
   /** Budget for examined certificates and responses. */
@@ -60,14 +62,15 @@ export function validateChain(request: ChainRequest): ChainVerdict {
   let likely: ResultsBuilder | undefined;
   const { anchors: own, intermediates } = trustedCertificates(request.trust);
   const others = [...intermediates, ...request.others];
-  const { certificate, work, purpose, time, trust } = request;
-  const anchors =
-    trust.lists === undefined
-      ? own
-      : [...own, ...listedAnchors({ lists: trust.lists, certificate, others, time }, purpose)];
-  const search = new PathSearch({ certificate, others, anchors, work });
+  const { certificate, work } = request;
+  const listed = listedIn(request);
+  const search = new PathSearch({ certificate, others, anchors: [...own, ...listed], work });
   for (const path of search.paths()) {
-    const results = validatePath(path, request);
+    const anchor = path.at(-1);
+    const isIn = (all: readonly Certificate[]) => all.some((one) => one.fingerprint === anchor?.fingerprint);
+    const isListed = anchor !== undefined && isIn(listed) && !isIn(own);
+    const above = isListed ? issuerOf(anchor, [...own, ...others, ...listed], work) : undefined;
+    const results = validatePath(path, request, above);
     if (results.verdict().subIndication === undefined) return verdictOf(results);
     likely ??= results;
   }
@@ -75,6 +78,38 @@ export function validateChain(request: ChainRequest): ChainVerdict {
     likely === undefined && request.trust.acceptedUnproven?.includes(certificate.fingerprint);
   if (isAccepted === true && request.purpose === 'signature') return verdictOf(validateAlone(request));
   return verdictOf(likely ?? withoutPath(request, search.reason));
+}
+
+/** Services of the trusted lists at which a path may end. */
+export function listedIn({
+  certificate,
+  others,
+  trust,
+  purpose,
+  time,
+  genTime = time,
+}: Pick<
+  ChainRequest,
+  'certificate' | 'others' | 'trust' | 'purpose' | 'time' | 'genTime'
+>): readonly Certificate[] {
+  const { lists } = trust;
+  if (lists === undefined) return [];
+  const { intermediates } = trustedCertificates(trust);
+  const known = { lists, certificate, others: [...intermediates, ...others] };
+  return listedAnchors({ ...known, times: [genTime, time] }, purpose);
+}
+
+/** Issuer of a listed anchor, where one is at hand: its answers say whether the anchor was revoked. */
+function issuerOf(
+  anchor: Certificate,
+  others: readonly Certificate[],
+  work: WorkBudget | undefined,
+): Certificate | undefined {
+  return others.find((one) => {
+    if (one.subjectKey !== anchor.issuerKey) return false;
+    work?.spend(STEPS_PER_LINK);
+    return anchor.signedBy(one);
+  });
 }
 
 /** Validates a certificate that was accepted without a path to an anchor. */
@@ -96,7 +131,12 @@ function verdictOf(results: ResultsBuilder): ChainVerdict {
   return { subIndication: results.verdict().subIndication, results: results.results() };
 }
 
-function validatePath(path: readonly Certificate[], request: ChainRequest): ResultsBuilder {
+/** @param above issuer of a listed anchor */
+function validatePath(
+  path: readonly Certificate[],
+  request: ChainRequest,
+  above: Certificate | undefined,
+): ResultsBuilder {
   const results = new ResultsBuilder();
   checkOwnValidity(request, results);
   results.passed({
@@ -107,7 +147,7 @@ function validatePath(path: readonly Certificate[], request: ChainRequest): Resu
   checkPathDefects(path, request, results);
   checkPurpose(request, results, path.slice(1, -1));
   checkAlgorithms(path, algorithmTime(request.trust, request.time), results);
-  checkRevocation(path, request, results);
+  checkRevocation(path, request, { results, above });
   return results;
 }
 
@@ -204,10 +244,14 @@ function checkAlgorithms(path: readonly Certificate[], time: number, results: Re
   }
 }
 
-function checkRevocation(path: readonly Certificate[], request: ChainRequest, results: ResultsBuilder): void {
+function checkRevocation(
+  path: readonly Certificate[],
+  request: ChainRequest,
+  { results, above }: { readonly results: ResultsBuilder; readonly above: Certificate | undefined },
+): void {
   const { trust, time, notBefore } = request;
   if (trust.revocation === 'none') return;
-  for (const { index, certificate, answer, lostAt } of statusesOf(path, request)) {
+  for (const { index, certificate, answer, lostAt } of statusesOf(path, request, above)) {
     const { subjectName } = certificateRecord(certificate);
     const reason = answer.status === 'unknown' ? answer.reason : weaknessOf(answer.source, request);
     if (
@@ -250,15 +294,21 @@ interface PathStatus {
 }
 
 /**
- * Returns the status of each certificate below the anchor. The authorities are asked about first: one that was revoked
+ * Returns the status of each certificate below the anchor, and that of a listed anchor that was revoked. The authorities are asked about first: one that was revoked
  * after the proven time may since have made certificates and answers of any date (EN 319 102-1 §5.6.2.2).
  */
-function statusesOf(path: readonly Certificate[], request: ChainRequest): readonly PathStatus[] {
+function statusesOf(
+  path: readonly Certificate[],
+  request: ChainRequest,
+  above: Certificate | undefined,
+): readonly PathStatus[] {
   const { time, evidence, evidenceTime, work } = request;
   const found: PathStatus[] = [];
   let lostAt: number | undefined;
-  for (let index = path.length - 2; index >= 0; index--) {
-    const [certificate, issuer] = path.slice(index);
+  for (let index = path.length - 1; index >= 0; index--) {
+    const [certificate, issuer = above] = path.slice(index);
+    const isAnchor = index === path.length - 1;
+    if (isAnchor && issuer === undefined) continue;
     if (certificate === undefined || issuer === undefined) break;
     work?.spend(STEPS_PER_LINK + STEPS_PER_ANSWER * (evidence.crls.length + evidence.ocsps.length));
     const answer = revocationStatus(certificate, issuer, {
@@ -272,7 +322,8 @@ function statusesOf(path: readonly Certificate[], request: ChainRequest): readon
         provenAt: evidenceTime,
       },
     });
-    found.unshift({ index, certificate, answer, lostAt });
+    // The list vouches for its services: of them, a revocation alone counts.
+    if (!isAnchor || answer.status === 'revoked') found.unshift({ index, certificate, answer, lostAt });
     if (answer.lostAt !== undefined) lostAt = Math.min(answer.lostAt, lostAt ?? answer.lostAt);
   }
   return found;

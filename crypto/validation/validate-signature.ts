@@ -153,9 +153,8 @@ function validateTimestamp(
     ...(lists !== undefined &&
       certificate !== undefined && {
         qualification: qualifyTimestamp(
-          { lists, certificate, others, time: token.genTime },
+          { lists, certificate, others, time: token.genTime, now: request.at, work: request.work },
           verdict.indication,
-          request.at,
         ),
       }),
     results: results.results(),
@@ -208,6 +207,7 @@ function checkAuthority(
     trust,
     purpose: 'timestamp',
     time: Math.max(time, token.genTime),
+    genTime: token.genTime,
     evidenceTime,
     now: at,
     work,
@@ -272,18 +272,18 @@ function validateWithinBudget(
     timestamps: proofs.records,
     counterSignatures,
   });
-  return request.trust.lists === undefined ? record : qualified(record, known, request);
+  return request.trust.lists === undefined ? record : qualified(record, known, { ...request, work });
 }
 
 /** Adds what the trusted lists say. */
 function qualified(
   record: SignatureRecord,
   { certificate, certificates, isTimestamp }: SignatureInfo,
-  { trust }: ValidationRequest,
+  { trust, at, work }: ValidationRequest & { readonly work: WorkBudget },
 ): SignatureRecord {
   if (trust.lists === undefined || certificate === undefined || isTimestamp) return record;
   const others = [...certificates, ...trustedCertificates(trust).intermediates];
-  const request = { lists: trust.lists, certificate, others, time: record.bestTime };
+  const request = { lists: trust.lists, certificate, others, time: record.bestTime, now: at, work };
   return { ...record, qualification: qualifySignature(request, record.indication) };
 }
 
@@ -396,7 +396,7 @@ function checkSigner(
     readonly results: ResultsBuilder;
   },
 ): void {
-  const { certificate, certificates, evidence, isTimestamp } = facts;
+  const { certificate, certificates, evidence, isTimestamp, claimedTime } = facts;
   // A missing certificate already has a finding.
   if (certificate === undefined) return;
   const purpose = isTimestamp ? 'timestamp' : 'signature';
@@ -407,6 +407,7 @@ function checkSigner(
     trust,
     purpose,
     time,
+    ...(isTimestamp && { genTime: claimedTime }),
     evidenceTime,
     now: at,
     notBefore,

@@ -10,7 +10,9 @@
 import {
   type CertificateRecord,
   qualificationText,
+  type SignatureQualification,
   type SignatureRecord,
+  type TimestampQualification,
   type TimestampRecord,
   type ValidationItem,
   type ValidationReport,
@@ -103,7 +105,9 @@ class ObjectList {
   }
 
   timestamp(stamp: TimestampRecord): string {
-    const status = statusXml('SignatureValidationStatus', stamp, stamp.results, []);
+    const status = statusXml('SignatureValidationStatus', stamp, stamp.results, {
+      qualification: stamp.qualification,
+    });
     const { genTime } = stamp;
     const time = genTime === undefined ? 'time unknown' : iso(genTime);
     const named = element('direct', `${stamp.displayName}, ${time}, ${stamp.kind}`);
@@ -159,12 +163,10 @@ function signatureXml(
       : `<SignerInformation><SignerCertificate VOReference="${objects.certificate(certificate)}"/>${element('Signer', certificate.subjectName)}</SignerInformation>`,
     qualityXml(record),
     `<SignatureValidationProcess>${element('SignatureValidationProcessID', `${URN}:validationprocess:${processOf(record)}`)}</SignatureValidationProcess>`,
-    statusXml(
-      'SignatureValidationStatus',
-      statusIn(report, record),
-      merged(report.results, record.results),
+    statusXml('SignatureValidationStatus', statusIn(report, record), merged(report.results, record.results), {
       related,
-    ),
+      qualification: record.qualification,
+    }),
     '</SignatureValidationReport>',
   ]
     .filter((line) => line !== '')
@@ -190,7 +192,7 @@ function noSignatureXml(
     `<ValidationTimeInfo>${element('ValidationTime', iso(at))}<BestSignatureTime>${element('POETime', iso(at))}${element('TypeOfProof', `${URN}:poetype:validation`)}</BestSignatureTime></ValidationTimeInfo>`,
     '<SignatureValidationStatus>',
     element('MainIndication', `${URN}:mainindication:NoSignatureFound`),
-    reportDataXml(results, [document]),
+    reportDataXml(results, { related: [document] }),
     '</SignatureValidationStatus>',
     '</SignatureValidationReport>',
   ].join('\n');
@@ -253,12 +255,12 @@ function statusXml(
   name: string,
   { indication, subIndication }: Pick<SignatureRecord, 'indication' | 'subIndication'>,
   results: ValidationResults,
-  related: readonly string[],
+  more: MoreData,
 ): string {
   const sub =
     subIndication === undefined ? '' : element('SubIndication', `${URN}:subindication:${subIndication}`);
   const main = element('MainIndication', `${URN}:mainindication:${indication.toLowerCase()}`);
-  return `<${name}>${main}${sub}${reportDataXml(results, related)}</${name}>`;
+  return `<${name}>${main}${sub}${reportDataXml(results, more)}</${name}>`;
 }
 
 /** A signature does not pass in a file that does not: a reader of the report may look at its signatures alone. */
@@ -271,15 +273,32 @@ function statusIn(
   return { indication: 'INDETERMINATE', subIndication: 'GENERIC' };
 }
 
+interface MoreData {
+  /** Identifiers of validation objects. */
+  readonly related?: readonly string[];
+  readonly qualification?: SignatureQualification | TimestampQualification | undefined;
+}
+
+/** The word, the issue of the list that says so, and the reasons. */
+function qualificationItems(qualification: SignatureQualification | TimestampQualification) {
+  const { list, reasons } = qualification;
+  const issue = list && `list ${list.sequence} of ${iso(list.issued)}`;
+  const word = { message: qualificationText(qualification), detail: issue };
+  return [word, ...reasons.map((message) => ({ message, detail: undefined }))].map(
+    (item) => ['qualification', item] as const,
+  );
+}
+
 function reportDataXml(
   { errors, warnings, passedChecks }: ValidationResults,
-  related: readonly string[],
+  { related = [], qualification }: MoreData,
 ): string {
   // A trusted chain holds its own warnings, such as a missing answer about revocation.
   const within = passedChecks.flatMap(({ inner }) => inner?.warnings ?? []);
   const data = [
     ...errors.map((item) => ['error', item] as const),
     ...[...warnings, ...within].map((item) => ['warning', item] as const),
+    ...(qualification === undefined ? [] : qualificationItems(qualification)),
   ].map(
     ([kind, { message, detail }]) =>
       `<ReportData>${element('Type', `${CHECK}:${kind}`)}${element('Value', detail === undefined ? message : `${message} (${detail})`)}</ReportData>`,

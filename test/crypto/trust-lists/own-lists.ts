@@ -1,10 +1,10 @@
 /** Trusted lists of our own: written, and signed by keys of the test. */
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { MemoryOutput } from '#crypto/core/types.js';
 import { signFile } from '#crypto/files/sign-file.js';
 import { fingerprintOf } from '#crypto/x509/certificate.js';
-import { issueCertificate } from '../../pki/issuing.ts';
+import { type DistinguishedName, issueCertificate } from '../../pki/issuing.ts';
 import { keyOf, type TestSigner, testSigner } from '../../pki/pki.ts';
 
 export const AT = Date.UTC(2026, 5, 1);
@@ -53,7 +53,7 @@ interface ListText {
   readonly version?: string;
   readonly sequence?: number;
   /** Milliseconds since the epoch. */
-  readonly nextUpdate?: number;
+  readonly nextUpdate?: number | 'closed';
   readonly uris?: readonly string[];
   readonly pointers?: readonly PointerText[];
   readonly providers?: string;
@@ -71,7 +71,7 @@ export function listText({
   providers = '',
 }: ListText = {}): string {
   const time = (at: number) => `<dateTime>${new Date(at).toISOString()}</dateTime>`;
-  return `<?xml version="1.0" encoding="UTF-8"?><TrustServiceStatusList xmlns="http://uri.etsi.org/02231/v2#" xmlns:x="http://uri.etsi.org/02231/v2/additionaltypes#" xmlns:q="http://uri.etsi.org/TrstSvc/SvcInfoExt/eSigDir-1999-93-EC-TrustedList/#" xmlns:a="http://uri.etsi.org/01903/v1.3.2#" Id="list" TSLTag="http://uri.etsi.org/19612/TSLTag"><SchemeInformation><TSLVersionIdentifier>${version}</TSLVersionIdentifier><TSLSequenceNumber>${number}</TSLSequenceNumber><TSLType>${TYPES}/TSLType/${type}</TSLType><SchemeOperatorName><Name xml:lang="en">Scheme</Name></SchemeOperatorName><SchemeInformationURI>${uris.map((uri) => `<URI xml:lang="en">${uri}</URI>`).join('')}</SchemeInformationURI><SchemeTerritory>${territory}</SchemeTerritory><PointersToOtherTSL>${pointers.map(pointerText).join('')}</PointersToOtherTSL><ListIssueDateTime>${new Date(AT - DAY).toISOString()}</ListIssueDateTime><NextUpdate>${time(nextUpdate)}</NextUpdate></SchemeInformation>${providers === '' ? '' : `<TrustServiceProviderList>${providers}</TrustServiceProviderList>`}</TrustServiceStatusList>`;
+  return `<?xml version="1.0" encoding="UTF-8"?><TrustServiceStatusList xmlns="http://uri.etsi.org/02231/v2#" xmlns:x="http://uri.etsi.org/02231/v2/additionaltypes#" xmlns:q="http://uri.etsi.org/TrstSvc/SvcInfoExt/eSigDir-1999-93-EC-TrustedList/#" xmlns:a="http://uri.etsi.org/01903/v1.3.2#" Id="list" TSLTag="http://uri.etsi.org/19612/TSLTag"><SchemeInformation><TSLVersionIdentifier>${version}</TSLVersionIdentifier><TSLSequenceNumber>${number}</TSLSequenceNumber><TSLType>${TYPES}/TSLType/${type}</TSLType><SchemeOperatorName><Name xml:lang="en">Scheme</Name></SchemeOperatorName><SchemeInformationURI>${uris.map((uri) => `<URI xml:lang="en">${uri}</URI>`).join('')}</SchemeInformationURI><SchemeTerritory>${territory}</SchemeTerritory><PointersToOtherTSL>${pointers.map(pointerText).join('')}</PointersToOtherTSL><ListIssueDateTime>${new Date(AT - DAY).toISOString()}</ListIssueDateTime><NextUpdate>${nextUpdate === 'closed' ? '' : time(nextUpdate)}</NextUpdate></SchemeInformation>${providers === '' ? '' : `<TrustServiceProviderList>${providers}</TrustServiceProviderList>`}</TrustServiceStatusList>`;
 }
 
 function pointerText({ territory, signers, type = 'EUgeneric', location }: PointerText): string {
@@ -171,6 +171,10 @@ export type Statement = keyof typeof STATEMENTS;
 
 export interface Authority {
   readonly certificate: Buffer;
+  readonly key: KeyObject;
+  readonly name: DistinguishedName;
+  /** Certificates from its own up to the highest. */
+  readonly chain: readonly Buffer[];
   /** Issues a certificate to a signer. */
   issue(
     statements: readonly Statement[],
@@ -178,21 +182,37 @@ export interface Authority {
   ): TestSigner;
 }
 
-/** An authority of a country. */
-export function authorityOf(country: string, organization = 'Provider', commonName = 'Authority'): Authority {
+interface Below {
+  readonly parent: Authority;
+  /** Left out for one whose certificate is a signer's. */
+  readonly isCa?: true;
+}
+
+/** An authority of a country; without `below`, self-signed. */
+export function authorityOf(
+  country: string,
+  organization = 'Provider',
+  commonName = 'Authority',
+  below?: Below,
+): Authority {
   const key = keyOf('p-256');
-  const name = { country, organization, commonName };
+  const name = { country, ...(organization !== '' && { organization }), commonName };
   const base = { issuer: name, issuerKey: key.privateKey, notAfter: AT + 900 * DAY };
   const certificate = issueCertificate({
     ...base,
     ...key,
+    ...(below && { issuer: below.parent.name, issuerKey: below.parent.key }),
     subject: name,
     serial: randomBytes(8),
     notBefore: Date.UTC(2012, 0, 1),
-    use: { kind: 'ca' },
+    use: below === undefined || below.isCa ? { kind: 'ca' } : { kind: 'signer', purposes: [] },
   });
+  const chain = [certificate, ...(below?.parent.chain ?? [])];
   return {
     certificate,
+    key: key.privateKey,
+    name,
+    chain,
     issue(statements, { notBefore = AT - 90 * DAY, policies } = {}) {
       const own = keyOf('p-256');
       const issued = issueCertificate({
@@ -211,7 +231,7 @@ export function authorityOf(country: string, organization = 'Provider', commonNa
           },
         ],
       });
-      return testSigner(own.privateKey, issued, [certificate]);
+      return testSigner(own.privateKey, issued, chain);
     },
   };
 }

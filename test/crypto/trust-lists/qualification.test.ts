@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { verdictText } from '#crypto/command-line/verify-text.js';
 import { MemoryOutput } from '#crypto/core/types.js';
 import { signFile } from '#crypto/files/sign-file.js';
 import { validateFile } from '#crypto/files/validate-file.js';
@@ -10,7 +12,8 @@ import { readTrustedList } from '#crypto/qualification/trusted-list.js';
 import { readListFolder } from '#crypto/trust-lists/list-folder.js';
 import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
 import { certificatePem, readCertificate } from '#crypto/x509/certificate.js';
-import type { TestSigner } from '../../pki/pki.ts';
+import { issueCertificate } from '../../pki/issuing.ts';
+import { keyOf, type TestSigner } from '../../pki/pki.ts';
 import {
   AT,
   type Authority,
@@ -41,16 +44,17 @@ interface Situation {
   readonly issuer?: Authority;
   /** Time of signing that is taken as proven. @default AT */
   readonly at?: number;
+  readonly nextUpdate?: number | 'closed';
 }
 
 async function qualify(situation: Situation) {
   const { statements = QUALIFIED, entries = [{}], issuer = authority, at = AT } = situation;
-  const { notBefore = AT - 90 * 86_400_000, policies } = situation;
+  const { notBefore = AT - 90 * 86_400_000, policies, nextUpdate } = situation;
   const { providers = providerText(issuer.certificate, entries) } = situation;
   const signer = situation.signer ?? issuer.issue(statements, { notBefore, ...(policies && { policies }) });
   const output = new MemoryOutput();
   signFile({ format: 'Xades', input: Buffer.from('<order/>'), output, signer, at });
-  const list = readTrustedList(Buffer.from(listText({ providers })));
+  const list = readTrustedList(Buffer.from(listText({ providers, ...(nextUpdate && { nextUpdate }) })));
   const trust = {
     anchors: [],
     revocation: 'none',
@@ -78,6 +82,27 @@ const DEVICE_BY = (text: string): Situation => ({
 });
 const BEFORE = Date.UTC(2015, 0, 1);
 const OLD: Situation = { at: Date.UTC(2016, 0, 1), notBefore: BEFORE };
+
+const SUB = authorityOf('BE', 'Provider', 'Crowded', { parent: authority, isCa: true });
+const OTHERS = authorityOf('FR', 'Else', 'Else');
+const CROWDED: Situation = {
+  signer: crowded(SUB.issue(QUALIFIED), () =>
+    issueCertificate({
+      subject: SUB.name,
+      issuer: OTHERS.name,
+      publicKey: createPublicKey(SUB.key),
+      issuerKey: OTHERS.key,
+      serial: randomBytes(8),
+      notBefore: BEFORE,
+      notAfter: AT + 86_400_000,
+      use: { kind: 'ca' },
+    }),
+  ),
+};
+
+function crowded(signer: TestSigner, more: () => Buffer): TestSigner {
+  return { ...signer, chain: [...Array.from({ length: 70 }, more), ...signer.chain] };
+}
 
 /** Situation by name; the word that it must give. */
 const SITUATIONS: { readonly [name: string]: readonly [Situation, string] } = {
@@ -199,6 +224,40 @@ const SITUATIONS: { readonly [name: string]: readonly [Situation, string] } = {
     { issuer: authorityOf('BE', 'Provider', 'Another'), providers: providerText(authority.certificate) },
     'AdESig',
   ],
+  'an authority that is no authority': [
+    {
+      issuer: authorityOf('BE', '', 'A signer', { parent: authority }),
+      providers: providerText(authority.certificate),
+    },
+    'AdESig',
+  ],
+  'an authority below the listed one': [
+    {
+      issuer: authorityOf('BE', 'Provider', 'Sub', { parent: authority, isCa: true }),
+      providers: providerText(authority.certificate),
+    },
+    'QESig',
+  ],
+  'an authority below the listed one, without a provider': [
+    {
+      issuer: authorityOf('BE', '', 'Sub', { parent: authority, isCa: true }),
+      providers: providerText(authority.certificate),
+    },
+    'Unknown',
+  ],
+  'a listed authority without a provider': [{ issuer: authorityOf('BE', '') }, 'QESig'],
+  'many certificates of an authority that others made': [
+    { ...CROWDED, providers: providerText(authority.certificate) },
+    'QESig',
+  ],
+  'a service for time-stamps of another provider with the same key': [
+    {
+      providers:
+        providerText(authority.certificate) +
+        providerText(authority.certificate, [{ type: TSA_QTST }], 'Other'),
+    },
+    'QESig',
+  ],
   'a country without list': [{ issuer: authorityOf('FR') }, 'Unknown'],
   'under the directive': [
     {
@@ -304,6 +363,72 @@ test('a listed service is trusted while it is in good standing, and no longer', 
   );
 });
 
+test('a service is an anchor only for what its list says that it issues, and when that is understood', async (t) => {
+  for (const entry of [
+    { information: [] },
+    { information: ['ForWebSiteAuthentication'] },
+    { extension: '<Extension Critical="true"><x:New/></Extension>' },
+  ])
+    t.is((await qualify({ entries: [entry] })).indication, 'INDETERMINATE', JSON.stringify(entry));
+  const statements = ['compliance', 'seal', 'device'] as const;
+  t.is((await qualify({ statements, entries: [{ information: ['ForeSeals'] }] })).indication, 'TOTAL-PASSED');
+});
+
+test('each verdict says that its list ended, is closed or is newer', async (t) => {
+  const ended = await qualify({ nextUpdate: AT - 1000 });
+  t.like(ended, { word: 'QESig', list: { sequence: 7, issued: AT - 86_400_000 } });
+  t.deepEqual(ended.reasons, ['The list of BE ended on 2026-05-31.']);
+  t.deepEqual((await qualify({ nextUpdate: 'closed' })).reasons, ['The list of BE is closed.']);
+  t.deepEqual((await qualify({ at: AT - 2 * 86_400_000 })).reasons, [
+    'The list of BE is of 2026-05-31, newer than the time of validation.',
+  ]);
+  const xml = validationReportXml(ended.report, { name: 'order.xml', sha256: '00', at: AT });
+  t.regex(
+    xml,
+    /<ReportData><Type>urn:sealwright:check:qualification<\/Type><Value>QESig \(list 7 of 2026-05-31/,
+  );
+  t.regex(xml, /<Value>The list of BE ended on 2026-05-31\.<\/Value>/);
+  const verdict = { file: 'a.xml', format: 'Xades', ok: true, report: ended.report, error: null } as const;
+  const options = { json: false, format: undefined, trust: [], intermediates: [], content: undefined };
+  const more = { chain: true, revocation: 'none', at: AT, trustLists: 'lists' } as const;
+  const own = { roots: [], intermediates: [], names: ['two roots'] };
+  const screen = { out: () => {}, err: () => {}, colors: false };
+  const text = verdictText(verdict, { ...options, ...more, own }, screen);
+  t.regex(
+    text,
+    /EU status {3}QESig \(Service, Provider, BE, list 7 of 2026-05-31\)\n *The list of BE ended on/,
+  );
+  t.regex(text, /no --trust given: trusted: two roots, services of the trusted lists/);
+});
+
+test('a name of a country that is none has no list', async (t) => {
+  const { word, reasons } = await qualify({ issuer: authorityOf('XYZ') });
+  t.is(word, 'Unknown');
+  t.deepEqual(reasons, ['The issuer of the certificate names no country.']);
+});
+
+test('services are undetermined where there are too many authorities to try', async (t) => {
+  const signer = authorityOf('BE', 'Provider', 'Sub', { parent: authority, isCa: true }).issue(QUALIFIED);
+  const { name, key } = authorityOf('BE', 'Provider', 'Sub');
+  const strangers = Array.from({ length: 300 }, () =>
+    issueCertificate({
+      subject: name,
+      issuer: name,
+      publicKey: keyOf('p-256').publicKey,
+      issuerKey: key,
+      serial: randomBytes(8),
+      notBefore: BEFORE,
+      notAfter: AT + 86_400_000,
+      use: { kind: 'ca' },
+    }),
+  );
+  const found = await qualify({
+    signer: { ...signer, chain: [...strangers, ...signer.chain] },
+    providers: providerText(authority.certificate),
+  });
+  t.like(found, { word: 'Unknown', reasons: ['There are too many certificates to try.'] });
+});
+
 test('a folder of lists serves validation without network, and says what is wrong with one', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-lists-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -332,6 +457,24 @@ test('a folder of lists serves validation without network, and says what is wron
   });
   const late = readListFolder({ ...request, at: AT + 89 * 86_400_000 });
   t.is(late.listOf('BE')?.territory, 'BE');
+  t.throws(() => readListFolder({ ...request, at: AT - 5 * 86_400_000 }), {
+    message: /newer than the time of validation/,
+  });
+  // What is no file, or too long, is not read; the other name is tried.
+  const named = { territory: 'BE', signers: [signer], location: 'https://lists.test/tsl.xml' };
+  const other = signList(lotlText([signer], { pointers: [named, ...pointers.slice(1)] }), signer);
+  writeFileSync(join(folder, 'eu-lotl.xml'), other);
+  mkdirSync(join(folder, 'tsl.xml'));
+  const both = readListFolder(request);
+  t.is(both.listOf('BE')?.territory, 'BE');
+  t.deepEqual(both.problems, []);
+  writeFileSync(join(folder, 'fr.xml'), '');
+  truncateSync(join(folder, 'fr.xml'), 2 ** 24 + 1);
+  const long = readListFolder(request);
+  t.is(long.listOf('FR'), undefined);
+  t.deepEqual(long.problems, ['The list of FR has more than 16777216 bytes.']);
+  mkdirSync(join(folder, 'certificate.pem'));
+  t.throws(() => readListFolder(request), { code: 'request.invalid', message: /a file in it is no file/ });
 });
 
 test('the word stands in the report of ETSI TS 119 102-2', async (t) => {
@@ -388,8 +531,8 @@ for (const [name, [entries, provider, time, word]] of Object.entries(STAMPS)) {
   test(`a time-stamp ${name}: ${word}`, (t) => {
     const list = readTrustedList(Buffer.from(listText({ providers: providerText(unit, entries, provider) })));
     const lists = { listOf: () => list };
-    const request = { lists, certificate: readCertificate(unit), others: [], time };
-    t.is(qualifyTimestamp(request, 'TOTAL-PASSED', LATER).word, word as never);
+    const request = { lists, certificate: readCertificate(unit), others: [], time, now: LATER };
+    t.is(qualifyTimestamp(request, 'TOTAL-PASSED').word, word as never);
   });
 }
 
@@ -397,11 +540,24 @@ test('services for time-stamps are trusted for time-stamps alone', (t) => {
   const list = readTrustedList(
     Buffer.from(listText({ providers: providerText(unit, [{ type: TSA_QTST }]) })),
   );
-  const request = { lists: { listOf: () => list }, certificate: readCertificate(unit), others: [], time: AT };
-  t.is(listedAnchors(request, 'timestamp').length, 1);
-  t.is(listedAnchors(request, 'signature').length, 0);
-  t.is(
-    qualifyTimestamp({ ...request, lists: { listOf: () => undefined } }, 'TOTAL-PASSED', AT).word,
-    'Unknown',
-  );
+  const known = { lists: { listOf: () => list }, certificate: readCertificate(unit), others: [] };
+  t.is(listedAnchors({ ...known, times: [AT] }, 'timestamp').length, 1);
+  t.is(listedAnchors({ ...known, times: [AT] }, 'signature').length, 0);
+  const unlisted = { ...known, lists: { listOf: () => undefined }, time: AT, now: AT };
+  t.is(qualifyTimestamp(unlisted, 'TOTAL-PASSED').word, 'Unknown');
+  t.like(qualifyTimestamp({ ...known, time: AT, now: AT }, 'INDETERMINATE'), {
+    word: 'QTSA',
+    isIndeterminate: true,
+  });
+});
+
+test('one service must have been granted when a time-stamp was made and when it is judged', (t) => {
+  const until = providerText(unit, [{ ...WITHDRAWN }, { type: TSA_QTST }]);
+  const since = providerText(unit, [{ type: TSA_QTST, since: '2026-06-05T00:00:00Z' }]);
+  const list = readTrustedList(Buffer.from(listText({ providers: until + since })));
+  const known = { lists: { listOf: () => list }, certificate: readCertificate(unit), others: [] };
+  t.is(qualifyTimestamp({ ...known, time: AT, now: LATER }, 'TOTAL-PASSED').word, 'TSA');
+  t.is(listedAnchors({ ...known, times: [AT, LATER] }, 'timestamp').length, 0);
+  t.is(listedAnchors({ ...known, times: [AT, AT] }, 'timestamp').length, 1);
+  t.is(listedAnchors({ ...known, times: [LATER] }, 'timestamp').length, 1);
 });
