@@ -31,8 +31,9 @@ import type { SecretBox } from '../../shared/secrets/secret-box.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
+import { pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
-import { type SigningCall, signingCall } from './signing-access.ts';
+import { assertTurn, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 
 /** Time for one step: that of a started signature. */
@@ -42,6 +43,8 @@ const STATE_BYTES = 32;
 const MAX_SEALED = 3_800;
 /** A longer list of pages, of a document read in pieces, is not recorded. */
 const MAX_PAGES_TEXT = 200;
+/** States of the signing page of a person who has nothing to do any more. */
+const DONE: ReadonlySet<ReturnType<typeof pageState>> = new Set(['processing', 'done', 'concluded']);
 
 /** A visit as the browser keeps it: its state, and the rest encrypted. */
 export interface SealedVisit {
@@ -49,11 +52,14 @@ export interface SealedVisit {
   readonly sealed: string;
 }
 
-/** Reason for which nothing was signed. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. */
+/** Reason for which a step signs nothing. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. Whether it was signed is not known then. */
 export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
 
-export type SigningStepOutcome =
-  /** The browser goes on to the provider; `choice` for a person who comes back from there. */
+export type SigningStepOutcome = {
+  /** States of steps that are over: the browser forgets them. */
+  readonly spent?: readonly string[];
+} & /** The browser goes on to the provider; `choice` for a person who comes back from there. */
+(
   | {
       readonly kind: 'onward';
       readonly address: string;
@@ -62,6 +68,7 @@ export type SigningStepOutcome =
     }
   /** The person chooses, again after the document has changed. */
   | { readonly kind: 'choose'; readonly visit: SealedVisit; readonly isAgain: boolean }
+  /** The turn of the person is done, now or before. */
   | { readonly kind: 'signed'; readonly page: string }
   | {
       readonly kind: 'failed';
@@ -70,9 +77,12 @@ export type SigningStepOutcome =
       readonly faults: readonly string[];
       /** Path of the signing page; undefined: it is not known. */
       readonly page: string | undefined;
-      /** Present: the person may choose another certificate. */
+      /** The choice as it is now. */
       readonly choice?: SealedVisit;
-    };
+      /** State of a choice: the person may choose another certificate. */
+      readonly back?: string;
+    }
+);
 
 export interface ShownCredential {
   readonly id: string;
@@ -178,8 +188,8 @@ export class ProviderSigning {
   ): Promise<SigningStepOutcome> {
     const visit = this.#open(provider, state, sealed);
     if (visit === undefined || visit.step === 'choose') return failed('over', visit);
-    return this.#attempt(visit, async () => {
-      if (!(await use(state))) return failed('over', visit);
+    const outcome = await this.#attempt(visit, async () => {
+      if (!(await use(state))) return this.#over(visit, 'over');
       const { verifier } = visit;
       const token = await this.#at(provider).answer(
         { verifier, redirectUri: this.#redirectUri(provider) },
@@ -187,8 +197,19 @@ export class ProviderSigning {
       );
       if (visit.step === 'credential') return this.#sign(visit, token, origin);
       const { until: _, verifier: __, ...more } = visit;
-      return { kind: 'choose', visit: this.#seal({ ...more, step: 'choose', token }).visit, isAgain: false };
+      return {
+        kind: 'choose' as const,
+        visit: this.#seal({ ...more, step: 'choose', token }).visit,
+        isAgain: false,
+      };
     });
+    const { choice } = visit;
+    if (choice === undefined) return { ...outcome, spent: [state] };
+    // A value that does not fit uses the start up.
+    if (outcome.kind !== 'failed' || outcome.why === 'mismatch')
+      return { ...outcome, spent: [state, choice] };
+    const isOpen = outcome.why !== 'over' && outcome.why !== 'ended';
+    return { ...outcome, spent: [state], ...(isOpen && { back: choice }) };
   }
 
   /** The document and the certificates of the person; undefined: no such step is open in this browser. */
@@ -197,15 +218,19 @@ export class ProviderSigning {
     { state, sealed }: SealedVisit,
   ): Promise<
     | { readonly document: string; readonly credentials: readonly ShownCredential[]; readonly page: string }
-    | Extract<SigningStepOutcome, { readonly kind: 'failed' }>
+    | Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>
   > {
     const visit = this.#open(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
-    return this.#attempt(visit, async () => {
+    const outcome = await this.#attempt(visit, async () => {
       const call = await this.#callOf(visit);
+      assertTurn(call);
       const credentials = await this.#at(provider).credentials(visit.token ?? '');
       return { document: call.context.name, credentials: credentials.map(shown), page: pageOf(visit) };
     });
+    if (!('kind' in outcome)) return outcome;
+    const isOver = outcome.kind === 'signed' || outcome.why === 'ended';
+    return isOver ? { ...outcome, spent: [state] } : outcome;
   }
 
   /** Starts the signature with the chosen certificate, and leads to the provider, which is to authorize its hash. */
@@ -216,7 +241,8 @@ export class ProviderSigning {
   ): Promise<SigningStepOutcome> {
     const visit = this.#open(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
-    return this.#attempt(visit, async () => {
+    let choice: SealedVisit | undefined;
+    const outcome = await this.#attempt(visit, async () => {
       const { token = '', until: _, verifier: __, ...more } = visit;
       const call = await this.#callOf(visit);
       const credential = await this.#at(provider).credential(token, credentialId);
@@ -231,27 +257,36 @@ export class ProviderSigning {
         ...(scheme.scheme !== 'ecdsa' && { padding: scheme.scheme === 'rsa-pss' ? 'pss' : 'pkcs1' }),
       });
       // Whoever comes back from the provider chooses again, with what was prepared.
-      const choice = this.#sealed(state, { ...visit, started: next });
+      choice = this.#sealed(state, { ...visit, started: next });
       if (started.token === null || started.toSignHash === null)
-        return { ...failed('rejected', visit, typesOf(started)), choice };
+        return failed('rejected', visit, typesOf(started));
       const toSign = { hash: started.toSignHash, digest: scheme.digest };
-      const onward = await this.#onward(
-        { ...more, token, step: 'credential', credential: credentialId, toSign, started: started.token },
-        (secrets) =>
-          this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
-            language: visit.language,
-            description: call.context.name,
-          }),
+      const credentialVisit = {
+        ...more,
+        token,
+        step: 'credential',
+        choice: state,
+        credential: credentialId,
+        toSign,
+        started: started.token,
+      } as const;
+      return this.#onward(credentialVisit, (secrets) =>
+        this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
+          language: visit.language,
+          description: call.context.name,
+        }),
       );
-      return { ...onward, choice };
     });
+    if (outcome.kind === 'signed') return { ...outcome, spent: [state] };
+    const isOpen = outcome.kind === 'failed' && outcome.why !== 'ended';
+    return { ...outcome, ...(choice && { choice }), ...(isOpen && { back: state }) };
   }
 
   /** @param SAD it stands for one hash, and is used up here */
   async #sign(visit: ProviderVisit, SAD: string, origin: RequestOrigin): Promise<SigningStepOutcome> {
     const { faults } = this.needs.runtime;
     const { token = '', credential: id = '', toSign, started } = visit;
-    if (toSign === undefined) return failed('over', visit);
+    if (toSign === undefined) return this.#over(visit, 'over');
     const call = await this.#callOf(visit);
     await faults.at('portal.provider.authorized');
     const credential = await this.#at(visit.provider).credential(token, id);
@@ -273,7 +308,7 @@ export class ProviderSigning {
     if (answer.success) return { kind: 'signed', page: pageOf(visit) };
     const types = typesOf(answer);
     if (!types.includes('document.changed')) return failed('mismatch', visit, types);
-    const { until: _, verifier: __, credential: ___, toSign: ____, ...more } = visit;
+    const { until: _, verifier: __, credential: ___, toSign: ____, choice: _____, ...more } = visit;
     return { kind: 'choose', visit: this.#seal({ ...more, step: 'choose' }).visit, isAgain: true };
   }
 
@@ -321,7 +356,7 @@ export class ProviderSigning {
   async #attempt<Result>(
     visit: ProviderVisit,
     step: () => Promise<Result>,
-  ): Promise<Result | Extract<SigningStepOutcome, { readonly kind: 'failed' }>> {
+  ): Promise<Result | Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>> {
     try {
       return await step();
     } catch (error) {
@@ -330,8 +365,24 @@ export class ProviderSigning {
         return failed(error.reason, visit);
       }
       if (!(error instanceof PortalRefusal) || error.code === 'ServiceBusy') throw error;
-      return error.code.startsWith('Cpf') ? failed('rejected', visit, [error.code]) : failed('ended', visit);
+      return error.code.startsWith('Cpf')
+        ? failed('rejected', visit, [error.code])
+        : this.#over(visit, 'ended');
     }
+  }
+
+  /** A person whose turn is done sees the document, which says how. */
+  async #over(
+    visit: ProviderVisit,
+    why: 'over' | 'ended',
+  ): Promise<Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>> {
+    try {
+      const call = await this.#callOf(visit);
+      if (DONE.has(pageState(call, call.turn))) return { kind: 'signed', page: pageOf(visit) };
+    } catch (error) {
+      if (!(error instanceof PortalRefusal)) throw error;
+    }
+    return failed(why, visit);
   }
 
   #log(provider: string, { reason, message }: ProviderFailure): void {

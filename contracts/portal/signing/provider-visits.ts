@@ -71,6 +71,8 @@ export const providerVisit = z.strictObject({
   /** Token of the service scope. */
   token: z.string().optional(),
   credential: z.string().optional(),
+  /** State of the choice that led to a credential. */
+  choice: z.string().optional(),
   toSign: z.strictObject({ hash: z.string(), digest: z.enum(['sha256', 'sha384', 'sha512']) }).optional(),
 });
 

@@ -9,11 +9,16 @@
  * it; other white space is: browsers let other hosts set `\u2000__Host-name`, which they do for no `__Host-name`.
  */
 export function readCookie(header: string, name: string): string {
+  for (const [own, value] of cookiesIn(header)) if (own === name) return value;
+  return '';
+}
+
+/** Names and values in a `Cookie` header; browsers send those of one path by age, the oldest first. */
+export function* cookiesIn(header: string): Generator<readonly [name: string, value: string]> {
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
-    if (equals > 0 && trimmed(pair.slice(0, equals)) === name) return trimmed(pair.slice(equals + 1));
+    if (equals > 0) yield [trimmed(pair.slice(0, equals)), trimmed(pair.slice(equals + 1))];
   }
-  return '';
 }
 
 function trimmed(text: string): string {

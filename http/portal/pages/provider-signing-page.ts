@@ -20,7 +20,7 @@ import {
 import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { clientNetwork } from '../../core/access/addresses.ts';
 import type { Caller } from '../../core/access/caller.ts';
-import { hostCookie, readCookie } from '../../core/access/session-cookies.ts';
+import { cookiesIn, hostCookie, readCookie } from '../../core/access/session-cookies.ts';
 import { limiterOf, type OtherNodes } from '../../core/other-nodes.ts';
 import {
   type EmptyReply,
@@ -45,6 +45,8 @@ const MAX_ANSWER = 8192;
 const MAX_STATE = 64;
 /** Characters of the state in the name of the cookie: visits side by side do not end each other. */
 const NAME_LENGTH = 8;
+/** Characters of visits that a browser keeps: with more, its requests would become too long (`MAX_HEAD_BYTES`). */
+const MAX_KEPT = 8_000;
 
 const params = z.object({ name: z.string().max(40) });
 const state = z
@@ -85,7 +87,7 @@ function startRoute({ signing, steps }: Parts): AnyRoute {
     description:
       'Sent by the signing page, with the ticket of its link. Checks what the participant fills in and answers the address at the provider; the cookie of the reply is needed for its answer, within 10 minutes. Nothing is signed yet.',
     auth: 'anonymous',
-    headers: ['accept-language'],
+    headers: ['accept-language', 'cookie'],
     params: z.object({ key: z.string().max(MAX_STATE) }),
     body: providerStart.body,
     responses: { 200: providerStart.reply },
@@ -96,7 +98,8 @@ function startRoute({ signing, steps }: Parts): AnyRoute {
       const { language } = textsFor(culture ?? undefined, header('accept-language'));
       const access = { by: 'ticket', key, ticket, documentVersion } as const;
       const { address, visit } = await signing.begin(access, { ...given, language });
-      return { ...json(200, { address }), headers: [['Set-Cookie', visitCookie(visit, caller)]] };
+      const headers = cookieHeaders({ set: [visit], spent: [] }, { header, caller });
+      return { ...json(200, { address }), headers };
     },
   });
 }
@@ -128,9 +131,7 @@ function returnRoute({ signing, steps, used }: Parts): AnyRoute {
         origin: requestOriginOf({ caller, header }),
         use: (id) => used.use(`signing-provider/${name}\0${id}`),
       });
-      // An answer with a state of nobody ends no visit.
-      const isOpen = outcome.kind !== 'failed' || outcome.why !== 'over';
-      return replyTo(signing, outcome, { name, header, caller, spent: isOpen ? visit.state : '' });
+      return replyTo(signing, outcome, { name, header, caller });
     },
   });
 }
@@ -144,11 +145,11 @@ function choiceRoute({ signing, steps }: Parts): AnyRoute {
     description: 'In the browser that came back from the provider, for 10 minutes.',
     headers: ['accept-language', 'cookie'],
     query: plainQuery.extend({ visit: state.default(''), again: z.string().max(5).optional() }),
-    responses: PAGES,
+    responses: { 302: 'empty', ...PAGES },
     async handle({ params: { name }, query, header, caller }) {
       await steps.acquire(clientNetwork(caller.address));
       const found = await signing.choices(name, visitOf(query.visit, header('cookie'), caller));
-      if ('kind' in found) return replyTo(signing, found, { name, header, caller, spent: '' });
+      if ('kind' in found) return replyTo(signing, found, { name, header, caller });
       const { document, credentials, page: back } = found;
       const html = certificateChoicePage(frameOf(signing, name, { page: back, header }), {
         action: `/signing-provider/${encodeURIComponent(name)}`,
@@ -178,7 +179,7 @@ function chooseRoute({ signing, steps }: Parts): AnyRoute {
       await steps.acquire(clientNetwork(caller.address));
       const visit = visitOf(body.visit, header('cookie'), caller);
       const outcome = await signing.choose(name, visit, body.credential);
-      return replyTo(signing, outcome, { name, header, caller, spent: '' });
+      return replyTo(signing, outcome, { name, header, caller });
     },
   });
 }
@@ -194,44 +195,37 @@ interface Step {
   readonly name: string;
   readonly header: (name: string) => string;
   readonly caller: Caller;
-  /** State whose cookie is of no use any more; empty: none. */
-  readonly spent: string;
 }
 
 function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: Step): PageReply | EmptyReply {
-  const { name, header, caller, spent } = step;
-  const forget: ReplyHeaders = [
-    ...(spent === '' ? [] : ([['Set-Cookie', forgotten(spent, caller)]] as const)),
-    ...('choice' in outcome && outcome.choice !== undefined
-      ? ([['Set-Cookie', visitCookie(outcome.choice, caller)]] as const)
-      : []),
-  ];
+  const { name, header } = step;
+  const path = `/signing-provider/${encodeURIComponent(name)}`;
+  const visits = ['visit' in outcome && outcome.visit, 'choice' in outcome && outcome.choice];
+  const set = visits.filter((one) => typeof one === 'object');
+  const cookies = cookieHeaders({ set, spent: outcome.spent ?? [] }, step);
   switch (outcome.kind) {
     case 'signed':
-      return redirect(302, outcome.page, forget);
+      return redirect(302, outcome.page, cookies);
     case 'choose': {
       const { visit, isAgain } = outcome;
       const query = `visit=${visit.state}${isAgain ? '&again=1' : ''}`;
-      return redirect(302, `/signing-provider/${encodeURIComponent(name)}?${query}`, [
-        ...forget,
-        ['Set-Cookie', visitCookie(visit, caller)],
-      ]);
+      return redirect(302, `${path}?${query}`, cookies);
     }
     case 'onward': {
       const html = onTheWayPage(frameOf(signing, name, { page: undefined, header }), {
         to: outcome.address,
         text: 'onward',
       });
-      return page(200, html, [
-        ...pageHeaders('none'),
-        ...forget,
-        ['Set-Cookie', visitCookie(outcome.visit, caller)],
-      ]);
+      return page(200, html, [...pageHeaders('none'), ...cookies]);
     }
     case 'failed': {
       const status = outcome.why === 'unavailable' ? 503 : 403;
-      const html = providerTroublePage(frameOf(signing, name, { ...outcome, header }), outcome);
-      return page(status, html, [...pageHeaders('none'), ...forget]);
+      const choice = outcome.back && `${path}?visit=${outcome.back}`;
+      const html = providerTroublePage(frameOf(signing, name, { ...outcome, header }), {
+        ...outcome,
+        choice,
+      });
+      return page(status, html, [...pageHeaders('none'), ...cookies]);
     }
   }
 }
@@ -253,13 +247,35 @@ function visitOf(own: string, cookies: string, { https }: Pick<Caller, 'https'>)
   return { state: own, sealed: own === '' ? '' : readCookie(cookies, cookieName(own, https)) };
 }
 
+/** Keeps and forgets visits; the oldest are forgotten where they become too many. */
+function cookieHeaders(
+  { set, spent }: { readonly set: readonly SealedVisit[]; readonly spent: readonly string[] },
+  { header, caller }: Pick<Step, 'header' | 'caller'>,
+): ReplyHeaders {
+  const kept = set.map((visit) => cookieName(visit.state, caller.https));
+  const gone = new Set(spent.map((own) => cookieName(own, caller.https)));
+  const prefix = cookieName('', caller.https);
+  let room = MAX_KEPT - set.reduce((sum, { sealed }) => sum + sealed.length, 0);
+  for (const [name, value] of [...cookiesIn(header('cookie'))].reverse()) {
+    if (!name.startsWith(prefix) || kept.includes(name) || gone.has(name)) continue;
+    room -= value.length;
+    if (room < 0) gone.add(name);
+  }
+  return [
+    ...[...gone]
+      .filter((name) => !kept.includes(name))
+      .map((name) => ['Set-Cookie', forgotten(name, caller)] as const),
+    ...set.map((visit) => ['Set-Cookie', visitCookie(visit, caller)] as const),
+  ];
+}
+
 function visitCookie({ state: own, sealed }: SealedVisit, { https }: Pick<Caller, 'https'>): string {
   const attributes = `Max-Age=${PROVIDER_STEP_MS / 1000}; Path=/; HttpOnly; SameSite=Lax`;
   return `${cookieName(own, https)}=${sealed}; ${attributes}${https ? '; Secure' : ''}`;
 }
 
-function forgotten(own: string, { https }: Pick<Caller, 'https'>): string {
-  return `${cookieName(own, https)}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
+function forgotten(name: string, { https }: Pick<Caller, 'https'>): string {
+  return `${name}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
 }
 
 function cookieName(own: string, https: boolean): string {

@@ -95,6 +95,11 @@ export class Browser {
     return other;
   }
 
+  /** Cookies of a request to the portal. */
+  get cookies(): string {
+    return this.#header('');
+  }
+
   #header(url: string): string {
     // Cookies are not sent to the provider, which has another port here and would have another host.
     return url.includes('/csc/') ? '' : [...this.#cookies].map((pair) => pair.join('=')).join('; ');
@@ -115,9 +120,18 @@ function onwardOf(text: string): string | undefined {
 }
 
 /** A document that Ana signs with a certificate, and her page. */
-export async function documentOf(client: Client, emails: readonly string[] = ['ana@example.org']) {
+export async function documentOf(
+  client: Client,
+  emails: readonly string[] = ['ana@example.org'],
+  { identifier, ...more }: { readonly identifier?: string; readonly requireReading?: boolean } = {},
+) {
   const id = await client.create(
-    emails.map((email) => ({ user: { name: email, email }, allowElectronicSignature: true, step: 1 })),
+    emails.map((email) => ({
+      user: { name: email, email, identifier },
+      allowElectronicSignature: true,
+      step: 1,
+    })),
+    more,
   );
   return { id, ...(await ticketOf(client, id, emails[0] ?? '')) };
 }

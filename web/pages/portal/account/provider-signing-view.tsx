@@ -137,9 +137,16 @@ export function providerTroublePage(
     why,
     faults,
     page,
-  }: { readonly why: ProviderTrouble; readonly faults: readonly string[]; readonly page: string | undefined },
+    choice,
+  }: {
+    readonly why: ProviderTrouble;
+    readonly faults: readonly string[];
+    readonly page: string | undefined;
+    /** Path of the choice of a certificate, where that is open. */
+    readonly choice: string | undefined;
+  },
 ): string {
-  const { failures, notSigned, back } = words.provider;
+  const { failures, notSigned, over, back, other } = words.provider;
   const { certificateFaults, refusals } = words.signing.script;
   const reasons = faults.flatMap((type) => textBy(type, certificateFaults) ?? textBy(type, refusals) ?? []);
   return noticePage({
@@ -147,7 +154,14 @@ export function providerTroublePage(
     theme: undefined,
     icon: 'triangle-alert',
     tone: 'bad',
-    message: { title: notSigned, text: [filled(failures[why], { provider }), ...reasons].join(' ') },
-    ...(page !== undefined && { ways: [{ href: page, text: back }] }),
+    // Whether an earlier step has signed is not known.
+    message: {
+      title: why === 'over' || why === 'ended' ? over : notSigned,
+      text: [filled(failures[why], { provider }), ...reasons].join(' '),
+    },
+    ways: [
+      ...(choice === undefined ? [] : [{ href: choice, text: other }]),
+      ...(page === undefined ? [] : [{ href: page, text: back }]),
+    ],
   });
 }
