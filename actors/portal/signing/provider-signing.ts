@@ -33,7 +33,7 @@ import type { SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import { pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
-import { assertTurn, type SigningCall, signingCall } from './signing-access.ts';
+import { assertRead, assertTurn, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 
 /** Time for one step: that of a started signature. */
@@ -41,7 +41,7 @@ export const PROVIDER_STEP_MS = 10 * 60_000;
 const STATE_BYTES = 32;
 /** Browsers keep cookies of 4,096 bytes. */
 const MAX_SEALED = 3_800;
-/** A longer list of pages, of a document read in pieces, is not recorded. */
+/** Of a longer list of pages, of a document read in pieces, the first are recorded. */
 const MAX_PAGES_TEXT = 200;
 /** States of the signing page of a person who has nothing to do any more. */
 const DONE: ReadonlySet<ReturnType<typeof pageState>> = new Set(['processing', 'done', 'concluded']);
@@ -129,7 +129,7 @@ export class ProviderSigning {
   /**
    * Prepares what is signed, and leads to the provider.
    *
-   * Refusals: those of `CertificateSigning.prepare`; `NotFound` for a provider that is not offered; `ServiceBusy`.
+   * Refusals: those of `CertificateSigning.prepare`; `DocumentNotRead`; `NotFound` for a provider that is not offered; `ServiceBusy`.
    */
   async begin(
     access: Extract<SigningAccess, { readonly by: 'ticket' }>,
@@ -146,6 +146,7 @@ export class ProviderSigning {
     const call = await this.#call(access);
     if (!this.offered(call.context.organization.name).some(({ name }) => name === provider))
       throw new PortalRefusal('NotFound', 'The document is signed at no such provider.');
+    assertRead(call.context, reading);
     const started = await this.needs.certificates.prepare(call, given);
     const visit = {
       step: 'service',
@@ -156,7 +157,7 @@ export class ProviderSigning {
       language,
       started,
       isQuiet,
-      ...(reading !== undefined && reading.pages.length <= MAX_PAGES_TEXT && { reading: { ...reading } }),
+      ...(reading !== undefined && { reading: { ...reading, pages: firstPages(reading.pages) } }),
     } as const;
     try {
       return await this.#onward(visit, (secrets) =>
@@ -420,6 +421,11 @@ function placeOf(provider: string, state: string): string {
 function pageOf({ key, ticket, language }: Pick<ProviderVisit, 'key' | 'ticket' | 'language'>): string {
   const query = new URLSearchParams({ ticket, culture: language });
   return `/document/key/${encodeURIComponent(key)}/sign?${query}`;
+}
+
+/** Ranges that fit; a document that was read whole has one range. */
+function firstPages(pages: string): string {
+  return pages.length <= MAX_PAGES_TEXT ? pages : pages.slice(0, pages.lastIndexOf(',', MAX_PAGES_TEXT));
 }
 
 function failed(

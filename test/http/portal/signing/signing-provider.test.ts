@@ -351,6 +351,23 @@ test.serial('a browser that begins at many documents keeps the newest visits', a
   await concluded(own, document.id);
 });
 
+test.serial('where reading is required, a person who has not read goes to no provider', async (t) => {
+  const own = await parts(t);
+  const document = await documentOf(own.acme, ['ana@example.org'], { requireReading: true });
+  const pages = Array.from({ length: 100 }, (_, index) => 2 * index + 1).join(',');
+  const some = { pages, pageCount: 300 };
+  for (const reading of [undefined, some, { ...some, declared: true }]) {
+    const { body } = await own.browser.start(own.url, document, { reading });
+    t.is(body.code, 'DocumentNotRead');
+  }
+  const reading = { ...some, downloaded: true, declared: true };
+  const { body } = await own.browser.start(own.url, document, { reading });
+  const page = await own.browser.go(body.address);
+  const end = await own.browser.choose(page, 'cred-1');
+  t.true(end.url.includes('/sign?ticket='), end.text);
+  await concluded(own, document.id);
+});
+
 test.serial('a file that somebody else has signed meanwhile is confirmed once more', async (t) => {
   const own = await parts(t);
   const document = await documentOf(own.acme, ['ana@example.org', 'ben@example.org']);
