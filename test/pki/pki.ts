@@ -168,3 +168,20 @@ export function testSigner(privateKey: KeyObject, certificate: Buffer, chain: re
 export function keyPemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
+
+/** A signer below `issuing` whose name has a national number, P-256. */
+export function signerHolding(number: string): TestSigner {
+  const { publicKey, privateKey } = keyOf('p-256');
+  const { issuing } = pki();
+  const certificate = issueCertificate({
+    subject: { country: 'XX', commonName: `SOMEBODY:${number}` },
+    issuer: { country: 'XX', organization: 'Sealwright tests', commonName: issuing.name },
+    publicKey,
+    issuerKey: issuing.key,
+    serial: Buffer.from(number, 'latin1'),
+    notBefore: Date.now() - DAY,
+    notAfter: Date.now() + DAY,
+    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+  });
+  return testSigner(privateKey, certificate, [issuing.certificate]);
+}

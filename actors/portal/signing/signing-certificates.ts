@@ -127,7 +127,7 @@ export class CertificateSigning {
    * @param token of `prepare`, or of an earlier start
    * @returns with the token for another start, also for a certificate that is rejected
    *
-   * Refusals: those of `start`; `InvalidTicket` for an unknown, used or expired token.
+   * Refusals: those of `start`, after which the token is still good; `InvalidTicket` for an unknown, used or expired token.
    */
   async startPrepared(
     call: SigningCall,
@@ -146,15 +146,21 @@ export class CertificateSigning {
     const { marks, values } = earlier;
     const content = { marks, ...(values !== undefined && { values }) };
     const id = ids.uuid();
-    const started = await this.#started(await this.#reserve(call, id, content), call, id, certificate);
-    if (started.token !== null) return { started, next: started.token };
-    // The person may choose another certificate.
-    const again = ids.uuid();
-    await this.#reserve(call, again, content);
-    return {
-      started,
-      next: this.needs.tickets.issue('certificate', [call.context.id, again], clock.now()),
+    // The person may choose another certificate. A start that was never begun gave way to the new one.
+    const keep = async () => {
+      if (earlier.state === null) await this.#reserve(call, earlier.id, content);
     };
+    try {
+      const started = await this.#started(await this.#reserve(call, id, content), call, id, certificate);
+      if (started.token !== null) return { started, next: started.token };
+      await keep();
+      const next = this.needs.tickets.issue('certificate', [call.context.id, earlier.id], clock.now());
+      return { started, next };
+    } catch (error) {
+      // The fault is said; a document that takes no start any more says so at the next one.
+      await keep().catch(() => {});
+      throw error;
+    }
   }
 
   async #prepared(call: SigningCall, given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>) {

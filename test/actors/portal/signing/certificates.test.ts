@@ -6,8 +6,7 @@ import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/signing/t
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import type { DocumentContext } from '../../../../machines/portal/documents/document-context.ts';
 import { startAuthority } from '../../../pki/authority.ts';
-import { issueCertificate } from '../../../pki/issuing.ts';
-import { keyOf, pki, type TestSigner, testSigner } from '../../../pki/pki.ts';
+import { pki, signerHolding, type TestSigner } from '../../../pki/pki.ts';
 import {
   ORIGIN,
   type PortalFixture,
@@ -111,23 +110,6 @@ test.serial(
   },
 );
 
-/** A certificate whose holder has a national number. */
-function holding(number: string): TestSigner {
-  const { publicKey, privateKey } = keyOf('p-256');
-  const { issuing } = pki();
-  const certificate = issueCertificate({
-    subject: { country: 'XX', commonName: `SOMEBODY:${number}` },
-    issuer: { country: 'XX', organization: 'Sealwright tests', commonName: issuing.name },
-    publicKey,
-    issuerKey: issuing.key,
-    serial: Buffer.from(number, 'latin1'),
-    notBefore: Date.now() - 86_400_000,
-    notAfter: Date.now() + 86_400_000,
-    use: { kind: 'signer', purposes: ['1.3.6.1.5.5.7.3.4'] },
-  });
-  return testSigner(privateKey, certificate, [issuing.certificate]);
-}
-
 async function ruleFixture(t: ExecutionContext) {
   const fixture = await portalFixture(t);
   const id = await fixture.create([
@@ -179,8 +161,8 @@ test.serial(
 
 test.serial('the person of a rule who holds the certificate signs, and another one is refused', async (t) => {
   const { fixture, id, byKey } = await ruleFixture(t);
-  await refusedAs(t, 'CpfNotExpected', begin(fixture, byKey(), holding('12345678909')));
-  const { success, sign } = await begin(fixture, byKey(), holding(NUMBERS.bo));
+  await refusedAs(t, 'CpfNotExpected', begin(fixture, byKey(), signerHolding('12345678909')));
+  const { success, sign } = await begin(fixture, byKey(), signerHolding(NUMBERS.bo));
   t.true(success);
   t.true((await fixture.portal.signing.completeCertificate(byKey(), sign(), ORIGIN)).success);
   await fixture.until(id, ({ hasSignature }) => hasSignature);

@@ -6,7 +6,7 @@ import {
   type PersonProvider,
   startPersonProvider,
 } from '../../../actors/shared/key-services/person-provider.ts';
-import { pki } from '../../../pki/pki.ts';
+import { pki, signerHolding } from '../../../pki/pki.ts';
 import type { SignerBody } from './certificate-client.ts';
 import { Browser, documentOf, held, providerSettings } from './provider-client.ts';
 
@@ -365,6 +365,22 @@ test.serial('where reading is required, a person who has not read goes to no pro
   const page = await own.browser.go(body.address);
   const end = await own.browser.choose(page, 'cred-1');
   t.true(end.url.includes('/sign?ticket='), end.text);
+  await concluded(own, document.id);
+});
+
+test.serial('after a certificate of somebody else another one signs', async (t) => {
+  const own = await parts(t);
+  own.provider.credentials.set('cred-1', held(signerHolding('12345678909')));
+  own.provider.credentials.set('cred-2', held(pki().signer('p-256')));
+  const document = await documentOf(own.acme, ['ana@example.org'], { identifier: '52998224725' });
+  const page = await restarted(own, document);
+  for (const _ of ['first', 'again']) {
+    const refused = await own.browser.choose(page, 'cred-1');
+    t.is(refused.status, 403);
+    t.true(refused.text.includes('was not signed'), refused.text);
+    t.true(refused.text.includes(`${new URL(page.url).search.slice(0, 20)}`), refused.text);
+  }
+  t.true((await own.browser.choose(page, 'cred-2')).url.includes('/sign?ticket='));
   await concluded(own, document.id);
 });
 
