@@ -74,6 +74,7 @@ interface Endpoints {
   readonly authorize: string;
   readonly token: string;
   readonly issuer: string | undefined;
+  /** For the address of tokens, to which the secret goes. */
   readonly policy: NonNullable<JsonRequest['policy']>;
 }
 
@@ -228,7 +229,7 @@ export class CscPersons {
 
   async #findEndpoints(): Promise<Endpoints> {
     const { authorization } = this.provider;
-    if (authorization !== undefined) return this.#endpointsBelow(authorization, 'any');
+    if (authorization !== undefined) return { ...this.#endpointsBelow(authorization), policy: 'any' };
     const answer = await this.#send({ url: `${this.#base}/info`, headers: {}, body: {} });
     const { authType, methods, oauth2, oauth2Issuer } = answer.body;
     const listed = Array.isArray(methods) ? methods : [];
@@ -237,10 +238,7 @@ export class CscPersons {
     if (!Array.isArray(authType) || !authType.includes('oauth2code'))
       throw new ProviderFailure('unavailable', 'it lets in no persons (oauth2code)');
     const named = typeof oauth2Issuer === 'string' ? oauth2Issuer : undefined;
-    if (typeof oauth2 === 'string') {
-      const policy = this.#policyOf(oauth2);
-      return { ...this.#endpointsBelow(oauth2, policy), issuer: named };
-    }
+    if (typeof oauth2 === 'string') return { ...this.#endpointsBelow(oauth2), issuer: named };
     return this.#discovered(named ?? this.#base);
   }
 
@@ -252,17 +250,15 @@ export class CscPersons {
     const url = `${origin}/.well-known/oauth-authorization-server${path}`;
     const { body } = await this.#send({ method: 'GET', url, policy, headers: {} });
     if (body['issuer'] !== issuer) throw new ProviderFailure('unavailable', `${url} names another issuer`);
-    return {
-      authorize: this.#safe(String(body['authorization_endpoint'])),
-      token: this.#safe(String(body['token_endpoint'])),
-      issuer,
-      policy,
-    };
+    const authorize = this.#safe(String(body['authorization_endpoint']));
+    const token = this.#safe(String(body['token_endpoint']));
+    return { authorize, token, issuer, policy: this.#policyOf(token) };
   }
 
-  #endpointsBelow(base: string, policy: Endpoints['policy']): Endpoints {
+  #endpointsBelow(base: string): Endpoints {
     const at = this.#safe(base).replace(/\/$/, '');
-    return { authorize: `${at}/oauth2/authorize`, token: `${at}/oauth2/token`, issuer: undefined, policy };
+    const token = `${at}/oauth2/token`;
+    return { authorize: `${at}/oauth2/authorize`, token, issuer: undefined, policy: this.#policyOf(token) };
   }
 
   /** Policy for an address that the provider names: it is not configured, unless it is on the same host. */

@@ -59,3 +59,30 @@ test('a provider that is down, signs no hashes or names an address without encry
     provider.info = {};
   }
 });
+
+test('a provider has no secret sent to an address that is not its own', async (t) => {
+  const provider = await startPersonProvider(t);
+  const elsewhere = await startPersonProvider(t);
+  const { client } = await clockedPortal(t, {
+    signingProviders: [
+      { name: 'acme-trust', title: 'Acme', address: provider.address, clientId: 'a', clientSecret: 'b' },
+    ],
+  });
+  provider.info = { oauth2: undefined, oauth2Issuer: provider.url };
+  provider.faults.set('/.well-known/oauth-authorization-server', {
+    status: 200,
+    body: {
+      issuer: provider.url,
+      authorization_endpoint: `${provider.url}/csc/oauth2/authorize`,
+      token_endpoint: `${elsewhere.url}/csc/oauth2/token`,
+    },
+  });
+  const browser = new Browser();
+  const { body } = await browser.start(client.url, await documentOf(client));
+  const state = new URL(body.address).searchParams.get('state') ?? '';
+  const answer = await browser.go(
+    `${client.url}/signing-provider/acme-trust/return?code=unknown&state=${state}`,
+  );
+  t.is(answer.status, 503);
+  t.deepEqual(elsewhere.requests, []);
+});
