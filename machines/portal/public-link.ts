@@ -49,6 +49,8 @@ export interface LinkDevice {
   readonly host: { readonly id: string; readonly name: string };
   /** True: the host is a user. */
   readonly isUser: boolean;
+  /** Key of the application with which the device ends. Absent: it ends with the application or the user. */
+  readonly keyId?: string;
   /** Keyed hash. */
   readonly pin: string;
   readonly openedAt: Millis;
@@ -103,7 +105,13 @@ export type PublicLinkMessage = RecordMessage &
     | { readonly type: 'END' }
     | { readonly type: 'DEVICE_OPEN'; readonly device: LinkDevice }
     | { readonly type: 'DEVICE_TAKE' | 'DEVICE_END'; readonly device: string }
-    | { readonly type: 'DEVICE_NEXT'; readonly device: string; readonly visit: string }
+    | {
+        readonly type: 'DEVICE_NEXT';
+        readonly device: string;
+        readonly visit: string;
+        /** Accepted only after this visit; null = after none. Absent = after any. */
+        readonly from?: string | null;
+      }
     | {
         readonly type: 'DEVICE_MAKE';
         readonly device: string;
@@ -149,8 +157,9 @@ function withDevice(
   { device, at }: { readonly device: string; readonly at: Millis },
   change: (found: LinkDevice) => Partial<LinkDevice> | null | undefined,
 ) {
-  const devices = devicesOf(link, at);
-  const found = devices.find(({ id }) => id === device);
+  // Those that are over stay until the next one is opened: what persons have begun there is canceled.
+  const { devices = [] } = link;
+  const found = devicesOf(link, at).find(({ id }) => id === device);
   const changed = found && change(found);
   if (changed === undefined) return undefined;
   return {
@@ -202,7 +211,11 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
     DEVICE_TAKE: (link, message) =>
       withDevice(link, message, ({ isTaken }) => (isTaken ? undefined : { isTaken: true })),
     DEVICE_NEXT: (link, message) =>
-      withDevice(link, message, () => ({ visit: message.visit, documentId: null })),
+      withDevice(link, message, ({ visit }) =>
+        message.from === undefined || message.from === visit
+          ? { visit: message.visit, documentId: null }
+          : undefined,
+      ),
     DEVICE_MAKE: (link, message) =>
       withDevice(link, message, ({ visit }) =>
         visit === message.visit ? { documentId: message.documentId } : undefined,

@@ -6,6 +6,7 @@ import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
+import { isBeforeDevice } from '../shared/link-record.ts';
 import { DOCUMENT, type DocumentActor, documentKeyName, foldedKey } from './document-index.ts';
 
 /** Finds committed documents by id and by validation key. */
@@ -23,6 +24,11 @@ export class DocumentDirectory implements DocumentReader {
   async byKey(key: string): Promise<ReadDocument | undefined> {
     const holder = await this.runtime.store.holder(documentKeyName(key));
     return holder?.kind === DOCUMENT.kind ? this.byId(holder.id as DocumentId) : undefined;
+  }
+
+  /** True while the person before an open device signs this document. */
+  isBeforeDevice(context: DocumentContext): Promise<boolean> {
+    return isBeforeDevice(this.runtime, context);
   }
 }
 

@@ -4,14 +4,12 @@
  *
  * Source: docs/decisions/0470-links-for-anybody.md.
  */
-import { accepted } from '@sealwright/runtime';
 import type {
   NewLinkDevice,
   OpenedLinkDevice,
   PublicLinkVisit,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { ApplicationId } from '../../../machines/ids.ts';
-import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   DEVICE_OPENING_MS,
@@ -22,19 +20,20 @@ import {
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { type OwnerNeeds, ownerOf } from '../accounts/link-owners.ts';
 import type { Tenant } from '../api/callers.ts';
-import { DOCUMENT } from '../document-records/document-index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
+import { reachesFolder } from '../shared/folder-access.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { countDeviceVisit } from './link-limits.ts';
-import { hashOf, turnOf } from './link-visitors.ts';
+import { documentHere, hashOf, leaveDocument } from './link-visitors.ts';
 import type { LinkVisits } from './link-visits.ts';
 import type { Linked, PublicLinks } from './public-links.ts';
 
 const DEFAULT_HOURS = 12;
 const HOUR = 3_600_000;
+/** Another browser window may open the page for the next person at the same time. */
+const ATTEMPTS = 3;
 /** Uses of a ticket of a device: its address, and the cookie of its browser. */
 const USES = { address: 'a', cookie: 'c' } as const;
-const LEFT = 'The person has left the device.';
 
 interface AtDevice {
   readonly found: Linked;
@@ -60,12 +59,13 @@ export class LinkDevices {
     await visits.assertHere(found);
     const id = runtime.ids.uuid();
     const openedAt = runtime.clock.now();
-    const { application, user } = tenant;
+    const { application, user, keyId } = tenant;
     const { id: hostId, name } = user ?? application;
     const device: LinkDevice = {
       id,
       host: { id: hostId, name },
       isUser: user !== undefined,
+      ...(keyId !== undefined && { keyId }),
       pin: this.#pinOf(id, openedAt, pin),
       openedAt,
       endDate: openedAt + (hours ?? DEFAULT_HOURS) * HOUR,
@@ -76,6 +76,8 @@ export class LinkDevices {
     };
     if ((await publicLinks.tell(found.id, { type: 'DEVICE_OPEN', device })) === undefined)
       throw new PortalRefusal('LimitExceeded', 'The link has as many devices as one may have.');
+    // The link has just forgotten those that are over.
+    for (const over of found.link.devices ?? []) if (over.endDate <= openedAt) await this.#leave(found, over);
     const ticket = tickets.issue('device', [found.id, id, USES.address], openedAt, DEVICE_OPENING_MS);
     return {
       id,
@@ -96,6 +98,12 @@ export class LinkDevices {
     await this.#leave(found, open);
   }
 
+  /** Ends the link, and what persons have begun before its devices. Refusals: `PublicLinkNotFound`, `Forbidden`. */
+  async endLink(tenant: Tenant, given: string): Promise<void> {
+    const found = await this.needs.publicLinks.end(tenant, given);
+    for (const device of found.link.devices ?? []) await this.#leave(found, device);
+  }
+
   /** The cookie for the browser that opens an address first. Refusals: `PublicLinkNotFound`. */
   async take(address: string): Promise<{ readonly cookie: string; readonly seconds: number }> {
     const { tickets, publicLinks, runtime } = this.needs;
@@ -105,7 +113,8 @@ export class LinkDevices {
     const now = runtime.clock.now();
     const left = device.endDate - now;
     const cookie = tickets.issue('device', [found.id, device.id, USES.cookie], now, left);
-    return { cookie, seconds: Math.floor(left / 1_000) };
+    // The browser still sends it when the device has ended: what the last person has begun is canceled then.
+    return { cookie, seconds: Math.floor((left + HOUR) / 1_000) };
   }
 
   /**
@@ -113,12 +122,15 @@ export class LinkDevices {
    * Refusals: those of a closed link.
    */
   async next(cookie: string, visitId: string): Promise<Linked> {
-    const { found, device } = await this.#read(cookie, USES.cookie);
-    await this.#leave(found, device);
-    const message = { type: 'DEVICE_NEXT', device: device.id, visit: hashOf(visitId) } as const;
-    if ((await this.needs.publicLinks.tell(found.id, message)) === undefined)
-      throw new PortalRefusal('PublicLinkNotFound');
-    return found;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const { found, device } = await this.#read(cookie, USES.cookie);
+      const { id, visit: from } = device;
+      const message = { type: 'DEVICE_NEXT', device: id, visit: hashOf(visitId), from } as const;
+      if ((await this.needs.publicLinks.tell(found.id, message)) === undefined) continue;
+      await this.#leave(found, device);
+      return found;
+    }
+    throw new PortalRefusal('ServiceBusy');
   }
 
   /** The link of a device. Undefined: the visit is not that of the person before it. Refusals: those of a closed link. */
@@ -139,7 +151,7 @@ export class LinkDevices {
     const message = { type: 'DEVICE_MAKE', device: device.id, visit, documentId } as const;
     if ((await publicLinks.tell(found.id, message)) !== undefined)
       return visits.addressHere(found, host, documentId);
-    await this.#leave(found, { ...device, documentId });
+    await this.#leave(found, { visit });
     return undefined;
   }
 
@@ -155,44 +167,63 @@ export class LinkDevices {
     return true;
   }
 
-  /** @param isLeaving true: the link may be closed. Refusals: those of a closed link; `PublicLinkNotFound` without a device. */
+  /**
+   * Of a device that is over, what its person has not signed is canceled.
+   * @param isLeaving true: the link may be closed
+   * Refusals: those of a closed link; `PublicLinkNotFound` without a device.
+   */
   async #read(ticket: string, use: (typeof USES)[keyof typeof USES], isLeaving = false): Promise<AtDevice> {
     const { tickets, runtime, publicLinks } = this.needs;
     const now = runtime.clock.now();
     const read = tickets.read('device', ticket, now);
     const [linkId = '', deviceId, usedAs] = read?.claims ?? [];
-    if (read === undefined || read.expired || usedAs !== use) throw new PortalRefusal('PublicLinkNotFound');
+    const isAddress = usedAs === USES.address;
+    if (read === undefined || usedAs !== use || (isAddress && read.expired))
+      throw new PortalRefusal('PublicLinkNotFound');
     const found = await publicLinks.read(linkId);
-    const device = found && devicesOf(found.link, now).find(({ id }) => id === deviceId);
+    const device = found?.link.devices?.find(({ id }) => id === deviceId);
     if (found === undefined || device === undefined) throw new PortalRefusal('PublicLinkNotFound');
-    if (isLeaving) return { found, device };
-    const status = publicLinkStatus(found.link, now);
+    const over = await this.#overWith(found, device, isLeaving);
+    if (over === undefined) return { found, device };
+    if (!isAddress) await this.#leave(found, device);
+    throw new PortalRefusal(over);
+  }
+
+  /** Why a device is over; undefined: it is open. */
+  async #overWith(
+    { link }: Linked,
+    device: LinkDevice,
+    isLeaving: boolean,
+  ): Promise<'PublicLinkNotFound' | 'PublicLinkEnded' | 'PublicLinkExpired' | undefined> {
+    const now = this.needs.runtime.clock.now();
+    if (now >= device.endDate) return 'PublicLinkNotFound';
+    if (isLeaving) return undefined;
+    const status = publicLinkStatus(link, now);
     // Of one that is used up the last person still signs.
-    if (status === 'Ended' || status === 'Expired') throw new PortalRefusal(`PublicLink${status}`);
-    await this.#assertHost(found, device);
-    return { found, device };
+    if (status === 'Ended' || status === 'Expired') return `PublicLink${status}`;
+    return (await this.#hasHost(link, device)) ? undefined : 'PublicLinkEnded';
   }
 
-  /** Nobody stands beside a device whose host has left. Refusals: `PublicLinkEnded`. */
-  async #assertHost({ link }: Linked, { host, isUser, openedAt }: LinkDevice): Promise<void> {
+  /** Nobody stands beside a device whose host has left, or may send nothing from the folder any more. */
+  async #hasHost(
+    { organizationId, folderId }: Linked['link'],
+    { host, isUser, keyId, openedAt }: LinkDevice,
+  ): Promise<boolean> {
     const application = { id: host.id as ApplicationId, name: host.name };
-    const owned = { organizationId: link.organizationId, application, isUser, createdAt: openedAt };
-    if ((await ownerOf(this.needs, owned)) === undefined) throw new PortalRefusal('PublicLinkEnded');
+    const more = keyId === undefined ? {} : { keyId };
+    const owner = await ownerOf(this.needs, {
+      organizationId,
+      application,
+      isUser,
+      createdAt: openedAt,
+      ...more,
+    });
+    return owner !== undefined && (folderId === null || reachesFolder(owner, folderId, 'Send'));
   }
 
-  /** Cancels what the person before the device has not signed, without a mail. */
-  async #leave({ link }: Linked, { documentId }: Pick<LinkDevice, 'documentId'>): Promise<void> {
-    const { actors } = this.needs.runtime;
-    const document = documentId === null ? undefined : await actors.read(DOCUMENT, documentId);
-    const turn = document && turnOf(document, link.role);
-    if (documentId === null || document === undefined || turn === undefined) return;
-    if ((document.state as DocumentState) !== 'Pending') return;
-    const action = document.context.actions.find(({ id }) => id === turn.flowActionId);
-    const isBegun = document.context.accepted.length > 0 || document.context.made.length > 0;
-    if (action?.status !== 'Pending' || isBegun) return;
-    const message = { type: 'CANCEL', by: link.createdBy, reason: LEFT, isQuiet: true } as const;
-    // It may have been signed since.
-    await accepted(actors.send(DOCUMENT, documentId, message), () => undefined);
+  /** Cancels what the person before the device has not signed, without a mail. It is made before the device knows it. */
+  async #leave({ id, link }: Linked, { visit }: Pick<LinkDevice, 'visit'>): Promise<void> {
+    if (visit !== null) await leaveDocument(this.needs.runtime, link, documentHere(id, visit));
   }
 
   /** With a key that the store does not have: who reads the store learns no PIN. */

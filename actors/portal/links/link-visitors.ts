@@ -1,21 +1,26 @@
 /** The person of a visit to a link for anybody: an address or a number, and the actor that has the visits of that person. */
+import { accepted } from '@sealwright/runtime';
 import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { NewField, NewFlowAction } from '../../../contracts/portal/flow.ts';
 import type {
   PublicLinkPage,
   PublicLinkVisit,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
-import type { FlowActionId, UserId } from '../../../machines/ids.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
+import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { PublicLinkContext } from '../../../machines/portal/public-link.ts';
-import { type DocumentActor, seededId } from '../document-records/document-index.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { DOCUMENT, type DocumentActor, seededId } from '../document-records/document-index.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey, isMailAddress, mailboxKey } from '../shared/mail-address.ts';
 import type { CodeRecipient } from '../signing/signing-codes.ts';
 import type { Linked } from './public-links.ts';
+
+const LEFT = 'The person has left the device.';
 
 /** The person of a visit, and the actor of the person's mailbox or number. */
 export interface Visitor {
@@ -70,7 +75,16 @@ export function visitorHere(
   given: Pick<PublicLinkVisit, 'visitId' | 'name' | 'email' | 'phone' | 'language'>,
 ): Visitor {
   const person = hashOf(given.visitId);
-  return { ...visitorOf(found, given), id: derivedId('link-visitor', found.id, 'here', person), person };
+  return { ...visitorOf(found, given), id: visitorIdHere(found.id, person), person };
+}
+
+function visitorIdHere(linkId: string, visit: string): string {
+  return derivedId('link-visitor', linkId, 'here', visit);
+}
+
+/** The document of a visit before a device, which may not be made. @param visit its hash */
+export function documentHere(linkId: string, visit: string): DocumentId {
+  return seededId(seedOf(visitorIdHere(linkId, visit), 0), 0);
 }
 
 /** True when a role is alone in the first step, and needs no certificate there. */
@@ -132,4 +146,19 @@ export function turnOf({ context: { actions } }: Pick<DocumentActor, 'context'>,
   const own = actions.filter(({ title, user }) => user !== null && roleKey(title ?? '') === roleKey(role));
   const action = own.find(({ status }) => status === 'Pending') ?? own[0];
   return action?.user == null ? undefined : { flowActionId: action.id, userId: action.user.id };
+}
+
+/** Cancels a document that the person before a device has not acted on, without a mail. */
+export async function leaveDocument(
+  { actors }: Pick<ServiceRuntime, 'actors'>,
+  { role, createdBy }: PublicLinkContext,
+  documentId: DocumentId,
+): Promise<void> {
+  const document = await actors.read(DOCUMENT, documentId);
+  const turn = document && turnOf(document, role);
+  if (turn === undefined || (document?.state as DocumentState) !== 'Pending') return;
+  const untouched = turn.flowActionId;
+  const message = { type: 'CANCEL', by: createdBy, reason: LEFT, isQuiet: true, untouched } as const;
+  // It may have been signed, or have ended.
+  await accepted(actors.send(DOCUMENT, documentId, message), () => undefined);
 }

@@ -17,7 +17,7 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { LinkVisit, LinkVisitorContext } from '../../../machines/portal/link-visitor.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type PublicLinkContext, publicLinkStatus } from '../../../machines/portal/public-link.ts';
+import { devicesOf, type PublicLinkContext, publicLinkStatus } from '../../../machines/portal/public-link.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import { type OwnerNeeds, ownerOf } from '../accounts/link-owners.ts';
@@ -36,6 +36,7 @@ import {
   beginsAlone,
   hashOf,
   holderOf,
+  leaveDocument,
   shownField,
   turnOf,
   type Visitor,
@@ -97,7 +98,7 @@ export class LinkVisits {
   constructor(
     private readonly needs: OwnerNeeds & {
       readonly runtime: ServiceRuntime;
-      readonly publicLinks: Pick<PublicLinks, 'ofTicket'>;
+      readonly publicLinks: Pick<PublicLinks, 'ofTicket' | 'read'>;
       readonly templates: Templates;
       readonly creation: Parameters<typeof assertTaken>[0]['creation'];
       readonly codes: SigningCodes;
@@ -244,11 +245,13 @@ export class LinkVisits {
     host: NonNullable<LinkVisit['host']>,
     given: Omit<PublicLinkVisit, 'ticket' | 'code'>,
   ): Promise<DocumentId> {
-    const owner = await this.#openedBy(found);
     const visitId = hashOf(given.visitId);
     const { id, person, user } = visitorHere(found, given);
     const [made] = (await this.#settled(id))?.documents ?? [];
     if (made !== undefined) return made.documentId;
+    const owner = await this.#openedBy(found);
+    // The template may have changed since the device was opened.
+    if (!(await this.#beginsHere(owner, found))) throw new PortalRefusal('PublicLinkEnded');
     const visit = { visitId, person, user, host, fieldValues: given.fieldValues ?? {} };
     const documentId = await this.#madeFor(found, id, { owner, number: 0, visit });
     if (documentId === undefined) throw new PortalRefusal('ServiceBusy');
@@ -326,7 +329,7 @@ export class LinkVisits {
   async make(
     { id, link }: Linked,
     seed: string,
-    { user, fieldValues, host }: Pick<LinkVisit, 'user' | 'fieldValues' | 'host'>,
+    { user, fieldValues, host, visitId }: Pick<LinkVisit, 'user' | 'fieldValues' | 'host' | 'visitId'>,
   ): Promise<DocumentId> {
     const owner = await this.#ownerOf(link);
     const { role, returnUrl } = link;
@@ -346,7 +349,18 @@ export class LinkVisits {
       seed,
     );
     if (made === undefined) throw new Fatal('internal', 'The template has made no document.');
+    // The person before the device may have left meanwhile.
+    if (host !== undefined && !(await this.#isBefore(id, visitId)))
+      await leaveDocument(this.needs.runtime, link, made.documentId);
     return made.documentId;
+  }
+
+  async #isBefore(linkId: string, visitId: string): Promise<boolean> {
+    const { publicLinks, runtime } = this.needs;
+    const found = await publicLinks.read(linkId);
+    return (
+      found !== undefined && devicesOf(found.link, runtime.clock.now()).some((one) => one.visit === visitId)
+    );
   }
 
   async #answer({ role }: PublicLinkContext, documentId: DocumentId): Promise<VisitAnswer> {
@@ -383,13 +397,16 @@ export class LinkVisits {
 
   /** Refusals: those of a closed link; `InvalidFlowAction` where the visitor does not begin alone and without a certificate. */
   async assertHere(found: Linked): Promise<void> {
-    const { link } = found;
-    const { flowActions } = await this.#requestOf(await this.#openedBy(found), link);
-    if (beginsAlone(flowActions, link.role)) return;
+    if (await this.#beginsHere(await this.#openedBy(found), found)) return;
     throw new PortalRefusal(
       'InvalidFlowAction',
       'At a device the visitor begins: alone in the first step, and without a certificate.',
     );
+  }
+
+  async #beginsHere(owner: Tenant, { link }: Linked): Promise<boolean> {
+    const { flowActions } = await this.#requestOf(owner, link);
+    return beginsAlone(flowActions, link.role);
   }
 
   /** The request of the template as it is now. Refusals: `PublicLinkEnded` where it makes no document for the role any more. */

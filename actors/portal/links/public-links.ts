@@ -26,10 +26,8 @@ import { badField, PortalRefusal } from '../../../machines/portal/portal-refusal
 import {
   devicesOf,
   MAX_LINK_TIME_MS,
-  PUBLIC_LINK_ENDED,
   type PublicLinkContext,
   type PublicLinkMessage,
-  publicLinkMachine,
   publicLinkStatus,
 } from '../../../machines/portal/public-link.ts';
 import type { OrderNumbers } from '../../shared/ids/order-numbers.ts';
@@ -41,6 +39,7 @@ import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
 import { assertRight, mayChange, reachesFolder } from '../shared/folder-access.ts';
+import { PUBLIC_LINK } from '../shared/link-record.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { type QrCode, qrCode } from '../shared/qr-code.ts';
@@ -49,29 +48,6 @@ import type { Tickets } from '../shared/tickets.ts';
 
 const MAX_LINKS = 10_000;
 const MAX_DOCUMENTS = 100_000;
-
-export const PUBLIC_LINK = defineActor('public-link', {
-  machine: publicLinkMachine,
-  version: 1,
-  rows: ({ id, context }) => {
-    const { organizationId, order, participants: _people, taking: _taking, folderId, ...rest } = context;
-    const { devices: _devices, ...shown } = rest;
-    const devices = (context.devices ?? []).map(({ id: device, host, openedAt, endDate }) => ({
-      id: device,
-      host,
-      openedAt,
-      endDate,
-    }));
-    const value = {
-      ...shown,
-      ...(devices.length > 0 && { devices }),
-      ...(folderId !== null && { folderId }),
-    } as object as Row['value'];
-    return [{ view: 'public-links', key: [organizationId, order, id], value }];
-  },
-  counters: ({ context: { organizationId } }) => ({ [`public-links/${organizationId}`]: 1 }),
-  ends: ({ state }) => state === PUBLIC_LINK_ENDED,
-});
 
 export const LINK_CODES = defineActor('link-codes', {
   machine: linkCodesMachine,
@@ -168,12 +144,14 @@ export class PublicLinks {
     return this.needs.hasMessages;
   }
 
-  async end(tenant: Tenant, given: string): Promise<void> {
-    const { id } = await this.#records.toChange(tenant, given);
+  /** @returns the link before. Refusals: `PublicLinkNotFound`, `Forbidden` */
+  async end(tenant: Tenant, given: string): Promise<Linked> {
+    const { id, context } = await this.#records.toChange(tenant, given);
     // It may have been ended before.
     await this.#records.send(id, { type: 'END' }, (refused) =>
       refused.reason === 'not-accepted' ? undefined : this.#records.refusalOf(refused),
     );
+    return { id, link: context };
   }
 
   /** A link that the caller may use for persons before a device. Refusals: `PublicLinkNotFound`, `Forbidden`. */

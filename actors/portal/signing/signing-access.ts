@@ -90,8 +90,9 @@ export async function signingCall(
     )
       throw new PortalRefusal('VersionChanged');
     const { needsEmailCode, application, isHere } = ticket;
-    // The next person before the device reads nothing of the last one.
-    if (isHere && !changes && pageState(document, ticket) !== 'ready')
+    // The next person before the device reads nothing of the last one, and nobody signs when it has ended.
+    const isMine = changes || pageState(document, ticket) === 'ready';
+    if (isHere && !(isMine && (await directory.isBeforeDevice(document.context))))
       throw new PortalRefusal('InvalidTicket');
     return callOf(document, named, { isByTicket: true, needsEmailCode, application, isHere });
   }

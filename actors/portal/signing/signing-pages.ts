@@ -173,7 +173,8 @@ export class SigningPages {
       contact: shown.senderName ?? shown.organizationName,
       ...(named?.user.language && { language: named.user.language }),
     };
-    if (ticket.isHere && (state !== 'ready' || ticket.expired)) return afterHere(state, about);
+    if (ticket.isHere && (state !== 'ready' || ticket.expired || !(await directory.isBeforeDevice(context))))
+      return afterHere(state, about);
     // The person of the link is not in the flow any more, and learns no later name of the document.
     if (state === 'unknown') {
       const isInFlow = context.actions.some(({ id }) => id === ticket.flowActionId);
@@ -195,7 +196,7 @@ export class SigningPages {
       ...(named && {
         action: {
           ...(await this.#action(context, named, ticket.needsEmailCode, state)),
-          providers: this.needs.providerSigning.offered(context.organization.name),
+          providers: ticket.isHere ? [] : this.needs.providerSigning.offered(context.organization.name),
         },
       }),
       participants: pageParticipants(context, ticket),

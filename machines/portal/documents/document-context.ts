@@ -327,7 +327,14 @@ export type DocumentMessage = {
   | { readonly type: 'RETRY' }
   | { readonly type: 'REFUSE'; readonly by: Principal; readonly reason: string }
   /** @param isQuiet true: its people were never asked, and are not told. @default false */
-  | { readonly type: 'CANCEL'; readonly by: Principal; readonly reason: string; readonly isQuiet?: boolean }
+  | {
+      readonly type: 'CANCEL';
+      readonly by: Principal;
+      readonly reason: string;
+      readonly isQuiet?: boolean;
+      /** Accepted only while this action is pending, and nobody has signed. Absent = always. */
+      readonly untouched?: FlowActionId;
+    }
   | { readonly type: 'EXPIRE' }
   | { readonly type: 'DELETE'; readonly action: NonNullable<DocumentEvent['action']> }
   | ({

@@ -193,8 +193,11 @@ export const refuse: DecisionFunction<'REFUSE'> = (document, { at, by, reason })
 
 export const cancel: DecisionFunction<'CANCEL'> = (
   document,
-  { at, by, reason, isQuiet = document.disableNotifications },
+  { at, by, reason, isQuiet = document.disableNotifications, untouched },
 ) => {
+  const { actions, accepted, made } = document;
+  const isPending = actions.find(({ id }) => id === untouched)?.status === 'Pending';
+  if (untouched !== undefined && !(isPending && accepted.length === 0 && made.length === 0)) return undefined;
   const changed = {
     ...document,
     updateDate: at,

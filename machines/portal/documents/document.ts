@@ -20,7 +20,7 @@
  * | Pending       | TRY_AGAIN           | Pending       | applySignature           |                         |
  * | Pending       | RETRY               | Pending       | applySignature           |                         |
  * | Pending       | REFUSE              | Refused       | announce, notify         |                         |
- * | Pending       | CANCEL              | Canceled      | announce, notify         |                         |
+ * | Pending       | CANCEL              | Canceled      | announce, notify         | if asked, untouched     |
  * | Pending       | EXPIRE              | Expired       | announce                 | nothing is under way    |
  * | Pending       | EXPIRE              | Pending       |                          | a signature is          |
  * | Pending       | NEW_VERSION         | Pending       | notify                   |                         |

@@ -210,6 +210,17 @@ test('the document table and its machine agree in every state, on every message,
   }
 });
 
+test('a document that its person has left is canceled only while nobody has acted on it', (t) => {
+  const left = { ...MESSAGES.CANCEL, type: 'CANCEL', untouched: 'a1' };
+  const isCanceled = (more: object) =>
+    attempt(documentMachine, 'Pending', { ...context, ...more }, left).accepted;
+  t.true(isCanceled({}));
+  t.false(isCanceled({ accepted: [accepted] }));
+  t.false(isCanceled({ made: [{}] }));
+  t.false(isCanceled({ actions: [{ ...first, status: 'Completed' }, second] }));
+  t.false(isCanceled({ actions: [second] }));
+});
+
 test('a message to a document is decided once, for any number of possible target states', (t) => {
   for (const [from, type, decide] of [
     ['Pending', 'SIGNATURE_ADDED', signatureAdded],

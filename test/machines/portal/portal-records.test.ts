@@ -362,6 +362,8 @@ test('a device takes one person at a time, its address once, and few wrong PINs'
   t.false(tryIt('DEVICE_TAKE', {}, { isTaken: true }).accepted);
   t.true(tryIt('DEVICE_MAKE', { visit: 'v', documentId: 'x' }).accepted);
   t.false(tryIt('DEVICE_MAKE', { visit: 'of the last person', documentId: 'x' }).accepted);
+  t.true(tryIt('DEVICE_NEXT', { visit: 'w', from: 'v' }).accepted);
+  t.false(tryIt('DEVICE_NEXT', { visit: 'w', from: 'of the last person' }).accepted);
   for (const type of ['DEVICE_TAKE', 'DEVICE_NEXT', 'DEVICE_PIN', 'DEVICE_END']) {
     t.false(tryIt(type, { device: 'other', pin: 'p', visit: 'w' }).accepted, type);
     t.false(tryIt(type, { pin: 'p', visit: 'w' }, { endDate: 1 }).accepted, `${type} after its end`);

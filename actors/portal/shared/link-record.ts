@@ -1,0 +1,46 @@
+/** The record of a link for anybody, and what stands before its devices. Source: docs/decisions/0470-links-for-anybody.md. */
+import { defineActor, type Row } from '@sealwright/runtime';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import {
+  devicesOf,
+  PUBLIC_LINK_ENDED,
+  publicLinkMachine,
+  publicLinkStatus,
+} from '../../../machines/portal/public-link.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+
+export const PUBLIC_LINK = defineActor('public-link', {
+  machine: publicLinkMachine,
+  version: 1,
+  rows: ({ id, context }) => {
+    const { organizationId, order, participants: _people, taking: _taking, folderId, ...rest } = context;
+    const { devices: _devices, ...shown } = rest;
+    const devices = (context.devices ?? []).map(({ id: device, host, openedAt, endDate }) => ({
+      id: device,
+      host,
+      openedAt,
+      endDate,
+    }));
+    const value = {
+      ...shown,
+      ...(devices.length > 0 && { devices }),
+      ...(folderId !== null && { folderId }),
+    } as object as Row['value'];
+    return [{ view: 'public-links', key: [organizationId, order, id], value }];
+  },
+  counters: ({ context: { organizationId } }) => ({ [`public-links/${organizationId}`]: 1 }),
+  ends: ({ state }) => state === PUBLIC_LINK_ENDED,
+});
+
+/** True while the person before an open device signs this document. */
+export async function isBeforeDevice(
+  { actors, clock }: Pick<ServiceRuntime, 'actors' | 'clock'>,
+  { id, publicLink }: Pick<DocumentContext, 'id' | 'publicLink'>,
+): Promise<boolean> {
+  const link = publicLink && (await actors.read(PUBLIC_LINK, publicLink.id))?.context;
+  if (link === undefined) return false;
+  const now = clock.now();
+  const status = publicLinkStatus(link, now);
+  if (status === 'Ended' || status === 'Expired') return false;
+  return devicesOf(link, now).some(({ documentId }) => documentId === id);
+}
