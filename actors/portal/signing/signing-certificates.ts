@@ -134,6 +134,7 @@ export class CertificateSigning {
     token: string,
     certificate: ParticipantCertificate,
   ): Promise<{ readonly started: StartedSignature; readonly next: string }> {
+    assertNotHere(call);
     assertTurn(call);
     const { clock, ids } = this.needs.runtime;
     const ticket = this.needs.tickets.read('certificate', token, clock.now());
@@ -166,6 +167,7 @@ export class CertificateSigning {
   async #prepared(call: SigningCall, given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>) {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
+    assertNotHere(call);
     assertTurn(call);
     const id = this.needs.runtime.ids.uuid();
     const filledIn = await valuesOf(call, given.fieldValues, {
@@ -269,6 +271,7 @@ export class CertificateSigning {
     origin: RequestOrigin,
     of?: SigningCall['turn'],
   ): Promise<CompletedSignature> {
+    assertNotHere(call);
     const { actors, clock, faults } = this.needs.runtime;
     const { tickets } = this.needs;
     const ticket = tickets.read('certificate', token, clock.now());
@@ -450,4 +453,13 @@ function assertHolder({ action, user }: SigningCall, identifiers: readonly strin
   const expected = user.identifier ?? '';
   if (held.length === 0 || !NATIONAL.test(expected) || held.includes(expected)) return;
   throw new PortalRefusal(action.user === null ? 'CpfNotExpected' : 'CpfMismatch');
+}
+
+/** Refusals: `InvalidFlowAction`: nobody's certificate is on a device of the sender. */
+function assertNotHere({ isHere }: SigningCall): void {
+  if (isHere)
+    throw new PortalRefusal(
+      'InvalidFlowAction',
+      'Before a device of the sender nobody signs with a certificate.',
+    );
 }
