@@ -11,6 +11,5 @@ for (const storage of [() => sessionStorage, () => localStorage])
   } catch {
     // A browser that forbids storage has kept nothing.
   }
-document.addEventListener('input', () => watchIdle(pageData<Texts['pages']['here']['script']>()), {
-  once: true,
-});
+// Also at once: a form that was refused has what the person before it entered.
+watchIdle(pageData<Texts['pages']['here']['script']>());
