@@ -21,6 +21,7 @@ import { clearedCookie, hostCookie, passingCookie, readCookie } from '../../core
 import { type EmptyReply, type PageReply, page, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { SIGN_IN_PATH, signedOut, userCookie } from '../access-check.ts';
+import { requireOwnOrigin } from '../accounts/sign-in-pages.ts';
 import { portalRoute } from '../route.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, themeOf, ticketQuery } from './page-options.ts';
@@ -72,10 +73,15 @@ function cookieOf({ header, caller: { https } }: Pick<HereRequest, 'header' | 'c
   return readCookie(header('cookie'), hostCookie(COOKIE, https));
 }
 
-/** Of a device that is over, the page that says so; the browser forgets the device. */
+/**
+ * Of a device that is over, the page that says so; the browser forgets the device. Browsers send no cookie with requests of
+ * other sites, which must not end a device; of a link that is used up the last person still signs.
+ */
 function withEnd<Reply>(request: HereRequest, answer: () => Promise<Reply>): Promise<Reply | PageReply> {
   const { https } = request.caller;
-  return withEnds(request, answer, [['Set-Cookie', clearedCookie(hostCookie(COOKIE, https), https)]]);
+  const forget: ReplyHeaders = [['Set-Cookie', clearedCookie(hostCookie(COOKIE, https), https)]];
+  const hasCookie = cookieOf(request) !== '';
+  return withEnds(request, answer, (end) => (hasCookie && end !== 'full' ? forget : []));
 }
 
 /** The form for the next person. */
@@ -134,10 +140,14 @@ function startRoute(pages: HerePages): AnyRoute {
     description: 'An address is taken once.',
     rate: 'visit',
     bodyPolicy: 'form',
+    headers: ['accept-language', 'cookie', 'origin', 'sec-fetch-site'],
+    responses: { 403: 'page', ...COMMON.responses },
     body: z.object({ ticket: z.string().max(1_024).default('') }),
+    // What is wrong with this address says nothing about the device that the browser is.
     handle: (request) =>
-      withEnd(request, async () => {
+      withEnds(request, async () => {
         const { body, header, caller } = request;
+        requireOwnOrigin(header, caller);
         const { https } = caller;
         const headers = await deviceHeaders(pages, body.ticket, { https, cookies: header('cookie') });
         return redirect(302, HERE_PATH, headers);

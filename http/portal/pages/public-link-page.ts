@@ -190,11 +190,11 @@ export function faultOf(error: unknown): ShownLink['fault'] {
   return { of: 'values', fields: new Set(Object.keys(details ?? {})) };
 }
 
-/** Of a link that takes no visits, the page that says so. @param headers of that page */
+/** Of a link that takes no visits, the page that says so. @param headersOf headers of that page */
 export async function withEnds<Reply>(
   { query, header }: { readonly query: z.infer<typeof plainQuery>; readonly header: LinkRequest['header'] },
   answer: () => Promise<Reply>,
-  headers: ReplyHeaders = [],
+  headersOf: (end: LinkEnd) => ReplyHeaders = () => [],
 ): Promise<Reply | PageReply> {
   try {
     return await answer();
@@ -202,7 +202,10 @@ export async function withEnds<Reply>(
     const end = error instanceof PortalRefusal ? ENDS[error.code] : undefined;
     if (end === undefined) throw error;
     const words = textsFor(query.culture, header('accept-language'));
-    return page(404, publicLinkEndPage(words, themeOf(query), end), [...pageHeaders('none'), ...headers]);
+    return page(404, publicLinkEndPage(words, themeOf(query), end), [
+      ...pageHeaders('none'),
+      ...headersOf(end),
+    ]);
   }
 }
 
