@@ -6,7 +6,7 @@ import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
-import { isBeforeDevice } from '../shared/link-record.ts';
+import { isBeforeDevice } from '../shared/link-records.ts';
 import { DOCUMENT, type DocumentActor, documentKeyName, foldedKey } from './document-index.ts';
 
 /** Finds committed documents by id and by validation key. */

@@ -9,11 +9,12 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { derivedId } from '../shared/effect-ids.ts';
+import { LINK_CODES } from '../shared/link-records.ts';
 import { mailboxKey } from '../shared/mail-address.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import { isOfVisitor, type Visitor } from './link-visitors.ts';
-import { LINK_CODES, type Linked } from './public-links.ts';
+import type { Linked } from './public-links.ts';
 
 /** Codes to one mailbox from all links of an organization, and of one link to all. */
 const MAILBOX_CODES = { most: 10, period: 3_600_000 };

@@ -27,6 +27,7 @@ import { DOCUMENT } from '../document-records/document-index.ts';
 import { pageState } from '../document-records/signing-turns.ts';
 import type { Templates } from '../generations/templates.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
+import { LINK_VISITOR } from '../shared/link-records.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { busyUnlessMade } from '../shared/records.ts';
 import type { SigningCodes } from '../signing/signing-codes.ts';
@@ -43,7 +44,7 @@ import {
   visitorHere,
   visitorOf,
 } from './link-visitors.ts';
-import { actionsOf, LINK_VISITOR, type Linked, type PublicLinks } from './public-links.ts';
+import { actionsOf, type Linked, type PublicLinks } from './public-links.ts';
 
 /** Least time between two codes to one address or number, milliseconds. */
 const CODE_PAUSE_MS = 60_000;

@@ -6,10 +6,10 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { publicLinkStatus } from '../../../machines/portal/public-link.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
 import { DOCUMENT, seededId } from '../document-records/document-index.ts';
-import { PUBLIC_LINK } from '../shared/link-record.ts';
+import { LINK_VISITOR, PUBLIC_LINK } from '../shared/link-records.ts';
 import { isOfVisitor, seedOf } from './link-visitors.ts';
 import type { LinkVisits } from './link-visits.ts';
-import { LINK_VISITOR, type Linked } from './public-links.ts';
+import type { Linked } from './public-links.ts';
 
 /** Attempts after errors that nobody foresaw: about 15 seconds. */
 const ATTEMPTS = 5;

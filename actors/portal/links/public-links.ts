@@ -5,7 +5,7 @@
  *
  * Source: docs/decisions/0470-links-for-anybody.md.
  */
-import { defineActor, type Row } from '@sealwright/runtime';
+import type { Row } from '@sealwright/runtime';
 import type { WithoutTime } from '@sealwright/runtime/actions';
 import { senderFields } from '../../../contracts/portal/flow.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
@@ -16,12 +16,6 @@ import {
   type PublicLinkView,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { RecordQuery } from '../../../contracts/portal/saved-requests/records.ts';
-import { LINK_CODES_ENDED, linkCodesMachine } from '../../../machines/portal/link-codes.ts';
-import {
-  LINK_VISITOR_ENDED,
-  linkVisitorMachine,
-  makeLinkDocument,
-} from '../../../machines/portal/link-visitor.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   devicesOf,
@@ -39,7 +33,7 @@ import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
 import { assertRight, mayChange, reachesFolder } from '../shared/folder-access.ts';
-import { PUBLIC_LINK } from '../shared/link-record.ts';
+import { PUBLIC_LINK } from '../shared/link-records.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
 import { type QrCode, qrCode } from '../shared/qr-code.ts';
@@ -48,19 +42,6 @@ import type { Tickets } from '../shared/tickets.ts';
 
 const MAX_LINKS = 10_000;
 const MAX_DOCUMENTS = 100_000;
-
-export const LINK_CODES = defineActor('link-codes', {
-  machine: linkCodesMachine,
-  version: 1,
-  ends: ({ state }) => state === LINK_CODES_ENDED,
-});
-
-export const LINK_VISITOR = defineActor('link-visitor', {
-  machine: linkVisitorMachine,
-  effects: [makeLinkDocument],
-  version: 1,
-  ends: ({ state }) => state === LINK_VISITOR_ENDED,
-});
 
 interface ShownLink {
   readonly link: PublicLinkView;

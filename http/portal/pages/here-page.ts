@@ -17,11 +17,11 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { HERE_PATH, hereStartPage, type ShownLink } from '../../../web/pages/portal/public-link-view.tsx';
 import type { Caller } from '../../core/access/caller.ts';
+import { isSameOrigin } from '../../core/access/origin.ts';
 import { clearedCookie, hostCookie, passingCookie, readCookie } from '../../core/access/session-cookies.ts';
 import { type EmptyReply, type PageReply, page, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { SIGN_IN_PATH, signedOut, userCookie } from '../access-check.ts';
-import { requireOwnOrigin } from '../accounts/sign-in-pages.ts';
 import { portalRoute } from '../route.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, themeOf, ticketQuery } from './page-options.ts';
@@ -147,7 +147,9 @@ function startRoute(pages: HerePages): AnyRoute {
     handle: (request) =>
       withEnds(request, async () => {
         const { body, header, caller } = request;
-        requireOwnOrigin(header, caller);
+        const from = { origin: header('origin'), fetchSite: header('sec-fetch-site') };
+        if (!isSameOrigin(from, caller))
+          throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
         const { https } = caller;
         const headers = await deviceHeaders(pages, body.ticket, { https, cookies: header('cookie') });
         return redirect(302, HERE_PATH, headers);

@@ -4,10 +4,11 @@
  *
  * Source: docs/decisions/0470-links-for-anybody.md.
  */
+import { randomUUID } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { until } from '../../../actors/portal/service.ts';
+import { Client, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { type ClockedPortal, clockedPortal, mailed } from '../requests/clocked-portal.ts';
+import { type ClockedPortal, clientOf, clockedPortal, mailed } from '../requests/clocked-portal.ts';
 
 const test = anyTest as TestFn<ClockedPortal>;
 const shared = endedAfter(test);
@@ -21,6 +22,7 @@ const HOUR = 3_600_000;
 
 interface Link {
   readonly id: string;
+  readonly templateId: string;
   readonly documentCount: number;
   readonly devices: readonly { readonly id: string; readonly openedBy: { readonly name: string } }[];
 }
@@ -47,6 +49,8 @@ async function linkOf(
 /** The browser of a device. */
 class Device {
   #cookie = '';
+  /** Headers that set cookies of the last answer. */
+  told: readonly string[] = [];
 
   constructor(private readonly portal: ClockedPortal) {}
 
@@ -56,7 +60,8 @@ class Device {
       headers: { cookie: this.#cookie },
       ...(form !== undefined && { method: 'POST', body: new URLSearchParams(form) }),
     });
-    for (const set of answer.headers.getSetCookie())
+    this.told = answer.headers.getSetCookie();
+    for (const set of this.told)
       if (set.startsWith('sealwright-here=')) this.#cookie = set.split(';')[0] ?? '';
     return answer;
   }
@@ -77,8 +82,12 @@ class Device {
   }
 }
 
-async function opened(portal: ClockedPortal, link: Link, more: object = {}): Promise<Device> {
-  const { url } = await portal.client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, {
+async function opened(
+  portal: ClockedPortal,
+  link: Link,
+  { client = portal.client, ...more }: { readonly client?: Client; readonly hours?: number } = {},
+): Promise<Device> {
+  const { url } = await client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, {
     pin: PIN,
     ...more,
   });
@@ -201,15 +210,23 @@ test.serial(
     for (const end of ['device', 'link', 'time']) {
       const link = await linkOf(t.context);
       const device = await opened(t.context, link, { hours: 1 });
+      // The ticket of the person is good for an hour.
+      t.context.forward(HOUR / 2);
       const page = await device.visit(who);
+      t.true((await device.text(page)).includes('Waiver of the hall'));
       const { devices } = await client.get<Link>(`${LINKS}/${link.id}`);
       t.is(devices[0]?.openedBy.name, 'App');
       if (end === 'device') await client.send(`${LINKS}/${link.id}/devices/${devices[0]?.id}/end`, {});
       if (end === 'link') await client.send(`${LINKS}/${link.id}/end`, {});
-      if (end === 'time') t.context.forward(HOUR + 60_000);
+      if (end === 'time') t.context.forward(HOUR / 2);
+      saysNothing(t, await device.text(page), end);
+      t.true((await device.fetch(page.replace('/sign?', '/content?'))).status >= 400, end);
+      const sign = `/api/documents/keys/${keyIn(page)}/electronic-signature`;
+      const signed = await client.send(sign, { ticket: ticketIn(page) });
+      t.is(((await signed.json()) as { code: string }).code, 'InvalidTicket', end);
       t.is((await device.fetch('/here')).status, 404, end);
       t.is(await device.visit(who, 'x'), '404', end);
-      if (end !== 'link') saysNothing(t, await device.text(page), end);
+      t.is((await documentsOf(t.context))[0]?.status, 'Canceled', end);
     }
   },
 );
@@ -268,4 +285,127 @@ test.serial('what is wrong with a value is said beside it, in the language of th
   const html = await answer.text();
   t.regex(html, /id="value-0-error"[^>]*>.*Der kleinste Wert ist/s);
   t.notRegex(html, /must be|minimum|least/i);
+});
+
+test.serial('a device that is over before the next one is opened leaves no document behind', async (t) => {
+  const link = await linkOf(t.context);
+  const device = await opened(t.context, link, { hours: 1 });
+  await device.visit({ name: 'Ana', email: 'ana@example.org' });
+  t.context.forward(2 * HOUR);
+  await (await opened(t.context, link)).next();
+  t.is((await documentsOf(t.context))[0]?.status, 'Canceled');
+});
+
+test.serial(
+  'nobody signs with a certificate before a device, whatever the program of the browser sends',
+  async (t) => {
+    const { client } = t.context;
+    const device = await opened(t.context, await linkOf(t.context));
+    const page = await device.visit({ name: 'Ana', email: 'ana@example.org' });
+    const answer = await fetch(`${client.url}/api/documents/keys/${keyIn(page)}/signature/certificate`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ticket: ticketIn(page), certificate: 'MIIDazCCAlOgAwIBAgIU' }),
+    });
+    const { code, message } = (await answer.json()) as { code: string; message: string };
+    t.is(code, 'InvalidFlowAction');
+    t.regex(message, /device/);
+    await device.next();
+  },
+);
+
+test.serial(
+  'a document that is made while the next person comes, or whose maker stops, is canceled',
+  async (t) => {
+    const { portal } = t.context.fixture;
+    const link = await linkOf(t.context);
+    const device = await opened(t.context, link);
+    const found = await portal.publicLinks.read(link.id);
+    if (found === undefined) throw new Error('The link is gone.');
+    const host = { id: 'h', name: 'Host' };
+    const made = (visitId: string) =>
+      portal.linkVisits.visitHere(found, host, { visitId, name: 'Ana', email: 'ana@example.org' });
+    // The service ends before the device knows the document.
+    await made(await device.next());
+    t.is((await documentsOf(t.context))[0]?.status, 'Pending');
+    await device.next();
+    t.is((await documentsOf(t.context))[0]?.status, 'Canceled');
+    // The person has left before the document is made.
+    const id = await made(randomUUID());
+    t.is((await t.context.client.get<Detail>(`/api/documents/${id}`)).status, 'Canceled');
+    const visit = await device.next();
+    await Promise.all([
+      device.visit({ name: 'Bo', email: 'bo@example.org' }, visit),
+      device.next(),
+      device.next(),
+    ]);
+    await device.next();
+    t.deepEqual(
+      (await documentsOf(t.context)).filter(({ status }) => status === 'Pending'),
+      [],
+    );
+  },
+);
+
+test.serial('a template in which the visitor begins no more ends what its devices make', async (t) => {
+  const { client } = t.context;
+  const link = await linkOf(t.context);
+  const device = await opened(t.context, link);
+  const visit = await device.next();
+  const { document } = await client.get<{ document: object }>(`/api/templates/${link.templateId}`);
+  const flowActions = [{ title: 'Guest', step: 1, allowElectronicSignature: false }];
+  await client.post(
+    `/api/templates/${link.templateId}`,
+    { name: 'Waiver', document: { ...document, flowActions } },
+    'PUT',
+  );
+  t.is(await device.visit({ name: 'Ana', email: 'ana@example.org' }, visit), '404');
+  t.is((await client.get<Link>(`${LINKS}/${link.id}`)).documentCount, 0);
+});
+
+test.serial('a browser forgets its device only when that is over', async (t) => {
+  const { client } = t.context;
+  const link = await linkOf(t.context, { mostDocuments: 1 });
+  const device = await opened(t.context, link);
+  const other = await fetch(`${client.url}/here`);
+  t.deepEqual(
+    [other.status, other.headers.getSetCookie()],
+    [404, []],
+    'from another site, without the cookie',
+  );
+  t.is((await device.fetch('/here/start', { ticket: 'x' })).status, 404);
+  t.deepEqual(device.told, []);
+  const { url } = await client.post<{ url: string }>(`${LINKS}/${link.id}/devices`, { pin: PIN });
+  const answer = await fetch(`${client.url}/here/start`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'sec-fetch-site': 'cross-site' },
+    body: new URLSearchParams({ ticket: new URL(url).searchParams.get('ticket') ?? '' }),
+  });
+  t.deepEqual([answer.status, answer.headers.getSetCookie()], [403, []]);
+  await device.visit({ name: 'Ana', email: 'ana@example.org' });
+  t.is((await device.fetch('/here')).status, 404);
+  t.deepEqual(device.told, [], 'used up');
+  await client.send(`${LINKS}/${link.id}/end`, {});
+  t.is((await device.fetch('/here')).status, 404);
+  t.is(device.told.length, 1);
+});
+
+test.serial('a device ends with the key that has opened it', async (t) => {
+  const admin = clientOf(t.context, 'Admin');
+  const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Counter' });
+  const organization = `/api/admin/organizations/${id}/applications`;
+  const application = await admin.post<{ id: string }>(organization, { name: 'Counter' });
+  const keys = `${organization}/${application.id}/keys`;
+  const [key, other] = await Promise.all([0, 1].map(() => admin.post<{ id: string; key: string }>(keys, {})));
+  const [client, sender] = [key, other].map((one) => new Client(admin.url, one?.key ?? ''));
+  if (client === undefined || sender === undefined) throw new Error('There is no key.');
+  const portal = { ...t.context, client: sender };
+  const device = await opened(portal, await linkOf(portal), { client });
+  const page = await device.visit({ name: 'Ana', email: 'ana@example.org' });
+  t.regex(page, /^\/document/);
+  await admin.fetch(`${keys}/${key?.id}`, { method: 'DELETE' });
+  t.is((await device.fetch('/here')).status, 404);
+  t.is((await documentsOf(portal))[0]?.status, 'Canceled');
+  saysNothing(t, await device.text(page), 'the page of the person');
 });

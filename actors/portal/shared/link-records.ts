@@ -1,6 +1,12 @@
-/** The record of a link for anybody, and what stands before its devices. Source: docs/decisions/0470-links-for-anybody.md. */
+/** The records of links for anybody, and what stands before its devices. Source: docs/decisions/0470-links-for-anybody.md. */
 import { defineActor, type Row } from '@sealwright/runtime';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { LINK_CODES_ENDED, linkCodesMachine } from '../../../machines/portal/link-codes.ts';
+import {
+  LINK_VISITOR_ENDED,
+  linkVisitorMachine,
+  makeLinkDocument,
+} from '../../../machines/portal/link-visitor.ts';
 import {
   devicesOf,
   PUBLIC_LINK_ENDED,
@@ -30,6 +36,19 @@ export const PUBLIC_LINK = defineActor('public-link', {
   },
   counters: ({ context: { organizationId } }) => ({ [`public-links/${organizationId}`]: 1 }),
   ends: ({ state }) => state === PUBLIC_LINK_ENDED,
+});
+
+export const LINK_CODES = defineActor('link-codes', {
+  machine: linkCodesMachine,
+  version: 1,
+  ends: ({ state }) => state === LINK_CODES_ENDED,
+});
+
+export const LINK_VISITOR = defineActor('link-visitor', {
+  machine: linkVisitorMachine,
+  effects: [makeLinkDocument],
+  version: 1,
+  ends: ({ state }) => state === LINK_VISITOR_ENDED,
 });
 
 /** True while the person before an open device signs this document. */
