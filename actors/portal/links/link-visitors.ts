@@ -7,12 +7,13 @@ import type {
   PublicLinkVisit,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
-import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
+import type { DocumentState, Turn } from '../../../machines/portal/documents/document-context.ts';
 import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { PublicLinkContext } from '../../../machines/portal/public-link.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { DOCUMENT, type DocumentActor, seededId } from '../document-records/document-index.ts';
+import { pageState } from '../document-records/signing-turns.ts';
 import { phoneNumber } from '../documents/document-plans.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
 import { derivedId } from '../shared/effect-ids.ts';
@@ -146,6 +147,14 @@ export function turnOf({ context: { actions } }: Pick<DocumentActor, 'context'>,
   const own = actions.filter(({ title, user }) => user !== null && roleKey(title ?? '') === roleKey(role));
   const action = own.find(({ status }) => status === 'Pending') ?? own[0];
   return action?.user == null ? undefined : { flowActionId: action.id, userId: action.user.id };
+}
+
+/** What the visitor sees of the document. */
+export function shownState(
+  { state, context }: Pick<DocumentActor, 'state' | 'context'>,
+  turn: Turn,
+): ReturnType<typeof pageState> {
+  return pageState({ state: state as DocumentState, context }, turn);
 }
 
 /** Cancels a document that the person before a device has not acted on, without a mail. */

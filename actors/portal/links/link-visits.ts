@@ -14,7 +14,6 @@ import type {
   PublicLinkVisit,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { LinkVisit, LinkVisitorContext } from '../../../machines/portal/link-visitor.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { devicesOf, type PublicLinkContext, publicLinkStatus } from '../../../machines/portal/public-link.ts';
@@ -24,7 +23,6 @@ import { type OwnerNeeds, ownerOf } from '../accounts/link-owners.ts';
 import type { Tenant } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
-import { pageState } from '../document-records/signing-turns.ts';
 import type { Templates } from '../generations/templates.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import { LINK_VISITOR } from '../shared/link-records.ts';
@@ -39,6 +37,7 @@ import {
   holderOf,
   leaveDocument,
   shownField,
+  shownState,
   turnOf,
   type Visitor,
   visitorHere,
@@ -269,7 +268,7 @@ export class LinkVisits {
     const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
     const turn = document && turnOf(document, role);
     if (document === undefined || turn === undefined) return undefined;
-    const state = pageState({ state: document.state as DocumentState, context: document.context }, turn);
+    const state = shownState(document, turn);
     return state === 'ready' ? this.needs.links.here(document.context, turn, host) : undefined;
   }
 
@@ -377,9 +376,7 @@ export class LinkVisits {
     const document = await this.needs.runtime.actors.read(DOCUMENT, documentId);
     const turn = document && turnOf(document, role);
     if (document === undefined || turn === undefined) return false;
-    return ['ready', 'waiting-for-turn'].includes(
-      pageState({ state: document.state as DocumentState, context: document.context }, turn),
-    );
+    return ['ready', 'waiting-for-turn'].includes(shownState(document, turn));
   }
 
   /** The maker of a link that takes visits. Refusals: those of a closed link. */
