@@ -189,7 +189,7 @@ export class LinkDevices {
     throw new PortalRefusal(over);
   }
 
-  /** Why a device is over; undefined: it is open. */
+  /** Reason why a device is over; undefined: it is open. */
   async #overWith(
     { link }: Linked,
     device: LinkDevice,

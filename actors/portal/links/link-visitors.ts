@@ -149,7 +149,7 @@ export function turnOf({ context: { actions } }: Pick<DocumentActor, 'context'>,
   return action?.user == null ? undefined : { flowActionId: action.id, userId: action.user.id };
 }
 
-/** What the visitor sees of the document. */
+/** State of the document as the visitor sees it. */
 export function shownState(
   { state, context }: Pick<DocumentActor, 'state' | 'context'>,
   turn: Turn,
