@@ -55,11 +55,8 @@ export interface SealedVisit {
 /** Reason for which a step signs nothing. `over`: no such step is open in this browser; `ended`: the document takes no such signature any more. Whether it was signed is not known then. */
 export type ProviderTrouble = ProviderFailure['reason'] | 'over' | 'ended' | 'rejected' | 'mismatch';
 
-export type SigningStepOutcome = {
-  /** States of steps that are over: the browser forgets them. */
-  readonly spent?: readonly string[];
-} & /** The browser goes on to the provider; `choice` for a person who comes back from there. */
-(
+type StepOutcome =
+  /** The browser goes on to the provider; `choice` for a person who comes back from there. */
   | {
       readonly kind: 'onward';
       readonly address: string;
@@ -81,8 +78,12 @@ export type SigningStepOutcome = {
       readonly choice?: SealedVisit;
       /** State of a choice: the person may choose another certificate. */
       readonly back?: string;
-    }
-);
+    };
+
+export type SigningStepOutcome = StepOutcome & {
+  /** States of steps that are over: the browser forgets them. */
+  readonly spent?: readonly string[];
+};
 
 export interface ShownCredential {
   readonly id: string;
