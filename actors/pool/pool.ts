@@ -109,7 +109,7 @@ function stalledAfter(deadlineMs: number): number {
 export interface SigningPoolOptions {
   /** Maximum number of threads; whole number, at least 1. */
   readonly threads: number;
-  /** Threads that start two seconds later, or with the first task. Without a task they run the code of small ones once. @default 1 */
+  /** Threads that start, and run the code of small tasks once, before the first task. @default 1 */
   readonly eagerThreads?: number | undefined;
   /**
    * Time limit of tasks (`Pipeline:TaskTimeoutSeconds`), milliseconds; interactive tasks have a lower one. @default 15

@@ -35,9 +35,6 @@ interface PoolThreadOptions {
   readonly onLoaded: () => void;
 }
 
-/** Milliseconds until eager threads start: the start of a service has the processor to itself, and a short run no thread. */
-const EAGER_PAUSE_MS = 2000;
-
 /** Pause after a failed load, milliseconds. */
 const RELOAD_PAUSE_MS = 1000;
 
@@ -288,7 +285,7 @@ export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' |
   readonly threads: number;
   /** Number of tasks in a batch that begins with this task. */
   readonly batchSize: (first: PoolTask, shares: TaskShares) => number;
-  /** Threads that start soon, without a task. The others, up to `threads`, start when tasks wait for one. */
+  /** Threads that start at once. The others, up to `threads`, start when tasks wait for one. */
   readonly eagerThreads: number;
   readonly clock: Pick<Clock, 'after' | 'elapsed'>;
   /** Group that retries tasks whose shared thread was lost. @default this group */
@@ -313,17 +310,14 @@ export class WorkerGroup {
   #isClosed = false;
   #isRetrying = false;
 
-  readonly #cancelEager: () => void;
-
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
-    this.#cancelEager = options.eagerThreads === 0 ? () => {} : this.#startSoon();
+    for (let n = 0; n < options.eagerThreads; n += 1) this.#start(true);
   }
 
-  /** Threads that it may use; 0 where none starts without a task, before the first. */
+  /** Threads that it may use; 0 before the first has started. */
   get threads(): number {
-    const { threads, eagerThreads } = this.#options;
-    return this.#threads.length + eagerThreads === 0 ? 0 : threads;
+    return this.#threads.length === 0 ? 0 : this.#options.threads;
   }
 
   /** Tasks that wait for a thread. */
@@ -356,7 +350,6 @@ export class WorkerGroup {
   /** Terminates the threads at once; running tasks are answered as lost. */
   async destroy(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelEager();
     await Promise.all(this.#threads.map((thread) => thread.destroy()));
     this.#dropWaiting();
   }
@@ -364,20 +357,8 @@ export class WorkerGroup {
   /** Waits for running tasks, drops waiting ones, terminates the threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelEager();
     this.#dropWaiting();
     await Promise.all(this.#threads.map((thread) => thread.close()));
-  }
-
-  /** Starts the eager threads that no task has started by then. */
-  #startSoon(): () => void {
-    return this.#options.clock.after(EAGER_PAUSE_MS, () => {
-      try {
-        while (this.#threads.length < this.#options.eagerThreads) this.#start(true);
-      } catch (error) {
-        this.#growLater(error);
-      }
-    });
   }
 
   /** @param isWarmedUp false where a task waits for the thread, which it would delay */

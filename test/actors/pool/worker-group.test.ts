@@ -53,7 +53,7 @@ async function threadsOf(answers: readonly Promise<PoolReply>[]): Promise<Readon
   return new Set((await Promise.all(answers)).map((reply) => !reply.ok && reply.message));
 }
 
-test('a group starts its eager threads soon, and one more for each task that finds none free', async (t) => {
+test('a group begins with its eager threads, and one more starts for each task that finds none free', async (t) => {
   const { group, run, said, go } = groupIn(t, { threads: 3, eagerThreads: 1, atOnce: 1 });
   await reached(() => said().length > 0);
   const answers = [run(), run()];
