@@ -6,10 +6,14 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RootDatabase } from 'lmdb';
+import { bufferToKeyValue, type RootDatabase } from 'lmdb';
 import { HEADER, isNamed, NODE_BYTES, newestHead, type Tree, tree, u64 } from './lmdb-check.ts';
-import { bufferToKeyValue } from './lmdb-package.ts';
 import { type Key, partsOf } from './lmdb-tables.ts';
+
+declare module 'lmdb' {
+  /** Exported, but not among the declared names. */
+  function bufferToKeyValue(bytes: Uint8Array): (string | number)[];
+}
 
 /** Calls `read` with the pages of the newest transaction. The store must stay open until it resolves. */
 export async function withPages<Found>(

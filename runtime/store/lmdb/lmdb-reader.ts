@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RootDatabase } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { Fatal } from '../../model/failures.ts';
 import type { StoreReader } from '../../model/ports.ts';
 import { readActor, readActors, readJournal } from './lmdb-actors.ts';
 import { assertSound } from './lmdb-check.ts';
-import { open } from './lmdb-package.ts';
 import {
   assertNoCopy,
   type Key,

@@ -27,7 +27,7 @@
 
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Database, RootDatabase } from 'lmdb';
+import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
 import { Fatal, wayBack } from '../../model/failures.ts';
 import { AFTER_ALL_TEXT, fitsKey, parseEffectKey } from '../../model/keys.ts';
 import type {
@@ -41,7 +41,6 @@ import type {
   StoredEffect,
 } from '../../model/ports.ts';
 import { STORE_FORMAT } from '../../model/store-formats.ts';
-import { open, TransactionFlags } from './lmdb-package.ts';
 
 /** Operations of a step; null = none of that kind. Lists of keys correspond to values in the lines below. */
 export interface StepPlan {
