@@ -23,7 +23,10 @@ toolTest('a shell completes commands, subcommands and options', async (t) => {
   t.deepEqual(offeredByBash(script, ['sealwright', 'ver']), ['verify', 'verify-history']);
   t.deepEqual(offeredByBash(script, ['sealwright', 'keys', 'cr']), ['create']);
   t.deepEqual(offeredByBash(script, ['sealwright', 'store', 'copy', '--fr']), ['--from']);
-  t.deepEqual(offeredByBash(script, ['sealwright', 'verify', 'some.pdf', '--tru']), ['--trust']);
+  t.deepEqual(offeredByBash(script, ['sealwright', 'verify', 'some.pdf', '--tru']), [
+    '--trust',
+    '--trust-lists',
+  ]);
   t.deepEqual(offeredByBash(script, ['sealwright', 'nonsense', '--fileN']), []);
 });
 
