@@ -125,7 +125,7 @@ test.serial(
     const long = await post({}, 'x'.repeat(128));
     t.like(await long.json(), { status: 400, code: 'validation.body-invalid' });
     const typedInto = await fetch(`${service.url}/validate`, { headers: { 'X-API-Key': key } });
-    t.regex(await typedInto.text(), /<input name="password" type="password"/);
+    t.regex(await typedInto.text(), /<input id="password" name="password" type="password"/);
     const file = join(elsewhere, 'signed.pdf');
     await writeFile(file, signed);
     const main = new URL('../../main.js', import.meta.url).pathname;
