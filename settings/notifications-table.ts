@@ -5,7 +5,7 @@
  */
 
 import type { Fault } from './findings.ts';
-import { key, records, required, type Shape } from './keys.ts';
+import { key, optional, records, required, type Shape } from './keys.ts';
 import { choice, list, secretText, webUrl } from './kinds.ts';
 
 const JOB_EVENTS = ['JobCompleted', 'JobFailed', 'JobCanceled'] as const;
@@ -20,6 +20,9 @@ export const JOB_WEBHOOK_KEYS = {
   }),
   Secret: required(secretText(), '', {
     says: 'A secret of the form `whsec_<Base64>`, 24 to 64 bytes: calls are signed by the rules of Standard Webhooks.',
+  }),
+  PreviousSecret: optional(secretText(), {
+    says: 'The secret before it: calls are signed with both, until it is taken out.',
   }),
   Events: key(list(choice(JOB_EVENTS)), JOB_EVENTS, {
     says: 'Ends of jobs for which the webhook is called.',
@@ -40,7 +43,7 @@ export function isWebhookSecret(text: string): boolean {
 export function checkJobWebhooks(webhooks: readonly Shape<typeof JOB_WEBHOOK_KEYS>[], faults: Fault[]): void {
   if (webhooks.length > MAX_WEBHOOKS)
     faults.push({ key: 'Notifications:Webhooks', rule: `must have at most ${MAX_WEBHOOKS} entries` });
-  for (const [index, { url, secret, events }] of webhooks.entries()) {
+  for (const [index, { url, secret, previousSecret, events }] of webhooks.entries()) {
     const prefix = `Notifications:Webhooks:${index}`;
     const first = webhooks.findIndex((webhook) => webhook.url === url);
     if (first < index)
@@ -48,8 +51,12 @@ export function checkJobWebhooks(webhooks: readonly Shape<typeof JOB_WEBHOOK_KEY
         key: `${prefix}:Url`,
         rule: `is also the address of Notifications:Webhooks:${first}; addresses must be unique`,
       });
-    if (!isWebhookSecret(secret))
-      faults.push({ key: `${prefix}:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
+    for (const [name, text] of [
+      ['Secret', secret],
+      ['PreviousSecret', previousSecret],
+    ] as const)
+      if (text !== undefined && !isWebhookSecret(text))
+        faults.push({ key: `${prefix}:${name}`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
     if (events.length === 0)
       faults.push({ key: `${prefix}:Events`, rule: 'must name an event; leave it out for all events' });
   }

@@ -30,6 +30,8 @@ export interface WebhookTarget {
   readonly token: string | null;
   /** Sealed. */
   readonly secret: string | null;
+  /** Sealed: the secret before, and when it ends. */
+  readonly previous?: { readonly secret: string; readonly until: Millis } | undefined;
   /** Types of events that it receives; absent = all but the optional ones. */
   readonly events?: readonly EventType[];
 }
@@ -69,8 +71,8 @@ function has({ webhooks }: WebhookSetContext, wanted: WebhookId): boolean {
 
 const fresh = { disabled: null } as const;
 
-/** A replacement without event types receives the documented ones. */
-function withoutEvents({ events: _, ...webhook }: Webhook): Webhook {
+/** A replacement without event types receives the documented ones, and says itself whether an earlier secret is kept. */
+function withoutOptional({ events: _, previous: __, ...webhook }: Webhook): Webhook {
   return webhook;
 }
 
@@ -98,7 +100,7 @@ export const webhookSetMachine = recordMachine<WebhookSetContext, WebhookSetMess
       withWebhook(
         set,
         id,
-        (webhook) => ({ ...withoutEvents(webhook), ...target, ...fresh, fromOperator: false }),
+        (webhook) => ({ ...withoutOptional(webhook), ...target, ...fresh, fromOperator: false }),
         `Webhook ${id} replaced, now for ${originOf(target)}.`,
       ),
     REMOVE: (set, { id }) =>

@@ -90,7 +90,7 @@ test('the receiver of the example takes each event once, also after a restart, a
     changed: { readonly body?: string; readonly key?: Buffer; readonly at?: number },
   ) => {
     const { body: sent = body, key = KEY, at = Date.now() } = changed;
-    const headers = { 'webhook-id': id, ...signatureHeaders(key, id, body, at) };
+    const headers = { 'webhook-id': id, ...signatureHeaders([key], id, body, at) };
     return (await fetch(receiver.url, { method: 'POST', headers, body: sent })).status;
   };
   t.is(await call('e.1', { body: `${body} ` }), 401);

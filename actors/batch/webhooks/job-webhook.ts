@@ -16,6 +16,7 @@ export interface JobWebhookOptions {
   readonly url: string;
   /** `whsec_…`. */
   readonly secret: string;
+  readonly previousSecret?: string | undefined;
   readonly events: readonly JobEventType[];
 }
 

@@ -90,8 +90,15 @@ function callJobWebhookHandler(
           'The configuration does not name the webhook any more.',
           clock.now(),
         );
-      const { url, secret } = webhook;
-      const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
+      const { url, secret, previousSecret } = webhook;
+      const endpoint = {
+        url,
+        secret,
+        previousSecret,
+        authType: 'NoAuth',
+        token: null,
+        fromOperator: true,
+      } as const;
       const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
       observer.webhookCalled(result.outcome === 'delivered');
       return { type: 'ATTEMPTED', id: deliveryId, ...result } satisfies AttemptedMessage;

@@ -42,6 +42,9 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL | unde
   return url;
 }
 
+/** Milliseconds for which a replaced secret signs beside the new one. */
+const OVERLAP_MS = 24 * 60 * 60 * 1000;
+
 /** View of organizations with a webhook from the settings. */
 const CONFIGURED = 'webhooks-configured';
 
@@ -91,7 +94,7 @@ export class WebhookRegistry {
 
   /** @param allowPrivate `Portal:WebhookAllowPrivate` */
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'ids' | 'clock'>,
     private readonly secretBox: SecretBox,
     private readonly allowPrivate: boolean,
   ) {}
@@ -146,7 +149,8 @@ export class WebhookRegistry {
     input: WebhookInput,
     by?: string,
   ): Promise<RegisteredWebhook> {
-    const target = this.#encrypted(id, input);
+    const existing = await this.#find(organization, id);
+    const target = this.#encrypted(id, input, { existing });
     await this.#send(organization, { type: 'REPLACE', id, target, by }, 'WebhookNotFound');
     return this.#viewed(organization, id);
   }
@@ -166,7 +170,7 @@ export class WebhookRegistry {
     const isSameOrigin =
       URL.canParse(input.url) && new URL(input.url).origin === new URL(existing.url).origin;
     const kept = { secret: existing.secret, token: isSameOrigin ? existing.token : null };
-    const target = this.#encrypted(id, input, { kept });
+    const target = this.#encrypted(id, input, { kept, existing });
     await this.#send(organization, { type: 'REPLACE', id, target, by }, 'WebhookNotFound');
     return this.#viewed(organization, id);
   }
@@ -197,7 +201,9 @@ export class WebhookRegistry {
     const id = derivedId('configured webhook', organization) as WebhookId;
     await this.runtime.actors.create(WEBHOOK_SET, organization);
     const webhook =
-      input === undefined ? null : { id, target: this.#encrypted(id, input, { fromOperator: true }) };
+      input === undefined
+        ? null
+        : { id, target: this.#encrypted(id, input, { fromOperator: true, existing: current }) };
     await this.#send(organization, { type: 'CONFIGURE', webhook });
   }
 
@@ -253,9 +259,14 @@ export class WebhookRegistry {
   #encrypted(
     id: WebhookId,
     { url, authType, token, secret, events }: WebhookInput,
-    more: { readonly fromOperator?: boolean; readonly kept?: Pick<WebhookTarget, 'token' | 'secret'> } = {},
+    more: {
+      readonly fromOperator?: boolean;
+      readonly kept?: Pick<WebhookTarget, 'token' | 'secret'>;
+      readonly existing?: Webhook | undefined;
+    } = {},
   ): WebhookTarget {
-    const { fromOperator = false, kept } = more;
+    const { fromOperator = false, kept, existing } = more;
+    const previous = existing && this.#previous(existing, secret || (kept?.secret && null));
     const secretBox = this.secretBox;
     const allowPrivate = this.allowPrivate || fromOperator;
     const needsToken = authType !== 'NoAuth';
@@ -285,10 +296,21 @@ export class WebhookRegistry {
             : null,
       secret: secret ? secretBox.encrypt(secret, `webhook/${id}/secret`) : (kept?.secret ?? null),
       ...(events !== undefined && { events }),
+      ...(previous && { previous }),
     };
   }
 
-  #decrypted({ id, url, authType, token, secret, disabled, fromOperator }: Webhook): OpenWebhook {
+  /** The secret that goes on signing beside the new one. @param secret null = the same; undefined = none, so that calls are not signed */
+  #previous(existing: Webhook, secret: string | null | undefined): WebhookTarget['previous'] {
+    if (secret === undefined || secret === '' || existing.secret === null) return undefined;
+    const isSame =
+      secret === null || this.secretBox.decrypt(existing.secret, `webhook/${existing.id}/secret`) === secret;
+    return isSame
+      ? existing.previous
+      : { secret: existing.secret, until: this.runtime.clock.now() + OVERLAP_MS };
+  }
+
+  #decrypted({ id, url, authType, token, secret, previous, disabled, fromOperator }: Webhook): OpenWebhook {
     const secretBox = this.secretBox;
     return {
       id,
@@ -296,6 +318,10 @@ export class WebhookRegistry {
       authType,
       token: token && secretBox.decrypt(token, `webhook/${id}/token`),
       secret: secret && secretBox.decrypt(secret, `webhook/${id}/secret`),
+      ...(previous !== undefined &&
+        previous.until > this.runtime.clock.now() && {
+          previousSecret: secretBox.decrypt(previous.secret, `webhook/${id}/secret`),
+        }),
       disabled: disabled !== null,
       fromOperator,
     };

@@ -15,6 +15,8 @@ export interface WebhookEndpoint {
   readonly token: string | null;
   /** `whsec_…`; null = calls are not signed. */
   readonly secret: string | null;
+  /** The secret before it, which signs too while receivers change over. */
+  readonly previousSecret?: string | null | undefined;
   /** An operator configured the URL, so that its address need not be public. */
   readonly fromOperator: boolean;
 }
@@ -89,14 +91,16 @@ export function notAttempted(
 
 /** Adds id and sequence to each call, by which a receiver recognises repeated deliveries. */
 function headersOf(webhook: WebhookEndpoint, event: AttemptedEvent, at: number): Record<string, string> {
-  const key = webhook.secret === null ? undefined : parseWebhookSecret(webhook.secret);
+  const keys = [webhook.secret, webhook.previousSecret].flatMap(
+    (secret) => (secret && parseWebhookSecret(secret)) || [],
+  );
   return {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'sealwright',
     ...authHeader(webhook),
     'webhook-id': event.id,
     'webhook-sequence': String(event.sequence),
-    ...(key !== undefined && signatureHeaders(key, event.id, event.body, at)),
+    ...(keys.length > 0 && signatureHeaders(keys, event.id, event.body, at)),
   };
 }
 

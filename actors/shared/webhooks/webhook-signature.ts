@@ -18,14 +18,19 @@ export function parseWebhookSecret(secret: string): Buffer | undefined {
   return key.length >= SHORTEST && key.length <= MAX_LENGTH ? key : undefined;
 }
 
-/** Headers of one attempt. The time is that of the attempt, so that a retry is as fresh as a first try. */
+/**
+ * Headers of one attempt, with a signature by each key. The time is that of the attempt, so that a retry is as fresh as a
+ * first try.
+ */
 export function signatureHeaders(
-  key: Buffer,
+  keys: readonly Buffer[],
   id: string,
   body: string,
   at: Millis,
 ): { readonly 'webhook-timestamp': string; readonly 'webhook-signature': string } {
   const timestamp = String(Math.floor(at / 1000));
-  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${mac}` };
+  const signatures = keys.map(
+    (key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+  );
+  return { 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }

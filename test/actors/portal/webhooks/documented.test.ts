@@ -18,7 +18,7 @@ test('the documented code for receivers accepts webhooks of the service and refu
   const secret = `whsec_${key.toString('base64')}`;
   const now = Date.UTC(2026, 0, 4);
   const body = '{"type":"DocumentConcluded","data":{"name":"ä"}}';
-  const headers = { 'webhook-id': 'w.d.1', ...signatureHeaders(key, 'w.d.1', body, now) };
+  const headers = { 'webhook-id': 'w.d.1', ...signatureHeaders([key], 'w.d.1', body, now) };
   t.true(isGenuine(headers, body, secret, now));
   t.true(
     isGenuine(

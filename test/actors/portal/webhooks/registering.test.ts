@@ -1,7 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import test from 'ava';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
 import { payloadOf } from '../../../../actors/portal/webhooks/webhook-payloads.ts';
-import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-signature.ts';
+import {
+  parseWebhookSecret,
+  signatureHeaders,
+} from '../../../../actors/shared/webhooks/webhook-signature.ts';
 import type { WebhookInput } from '../../../../contracts/portal/webhooks/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
@@ -127,6 +131,33 @@ test('tokens and secrets of webhooks are neither shown nor stored in clear', asy
     token: 'very-secret-token',
     secret: SECRET,
   });
+});
+
+test('a replaced secret signs beside the new one for a day, and none signs once calls are unsigned', async (t) => {
+  const receiver = await startReceiver(t);
+  const webhookSystem = await startWebhookSystem(t);
+  const { registry, webhooks } = webhookSystem;
+  const input: WebhookInput = { url: receiver.url, authType: 'NoAuth' };
+  const secret = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
+  const { id } = await webhooks.create(TENANT_1, { ...input, secret: SECRET });
+  const previous = async () => (await registry.open(ORGANIZATION_1, id))?.previousSecret;
+  await webhooks.replace(TENANT_1, id, { ...input, secret: SECRET });
+  t.is(await previous(), undefined, 'the same secret again');
+  await webhooks.replace(TENANT_1, id, { ...input, secret });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  await webhookSystem.until(() => receiver.calls.length === 1);
+  const { headers = {} as IncomingHttpHeaders, body = '' } = receiver.calls[0] ?? {};
+  const at = Number(headers['webhook-timestamp']) * 1000;
+  const keys = [secret, SECRET].map((one) => parseWebhookSecret(one) ?? Buffer.alloc(0));
+  const both = signatureHeaders(keys, String(headers['webhook-id']), body, at)['webhook-signature'];
+  t.is(headers['webhook-signature'], both);
+  await webhooks.replace(TENANT_1, id, { ...input, secret });
+  t.is(await previous(), SECRET, 'another change leaves it');
+  webhookSystem.clock.advance(24 * 60 * 60 * 1000);
+  t.is(await previous(), undefined, 'a day later');
+  await webhooks.replace(TENANT_1, id, { ...input, secret: SECRET });
+  await webhooks.replace(TENANT_1, id, input);
+  t.like(await registry.open(ORGANIZATION_1, id), { secret: null, previousSecret: undefined });
 });
 
 test('a webhook of another organization is unknown, and so are its deliveries', async (t) => {
