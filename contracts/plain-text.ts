@@ -43,6 +43,11 @@ export function plainText(text: string): string {
   return visibleText(normalized(text).replace(/\r\n?/g, '\n').replace(BREAKS_BUT_LINE_FEEDS, ' ')).trim();
 }
 
+/** A file name with `_` for what would end its line, or show `fdp.exe` as `exe.pdf`. All else stays, so that programs find it. */
+export function shownFileName(name: string): string {
+  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '_');
+}
+
 /** Removes lone surrogates. */
 function normalized(text: string): string {
   return text.replace(/\p{Cs}/gu, '');

@@ -147,7 +147,7 @@ const PLAIN_NAME = /^[!-.0-[\]-~][ -.0-[\]-~]*$/;
 export function cleanFileName(given: string): string {
   if (PLAIN_NAME.test(given) && given !== '.' && given !== '..') return given;
   const segment = given.split(/[/\\]/).at(-1) ?? '';
-  const name = visibleText(segment.replace(/\p{Cc}/gu, ''));
+  const name = visibleText(segment.replace(/[\t\r\n]+/g, ' ').replace(/\p{Cc}/gu, ''));
   if (isBlank(name) || name === '.' || name === '..') throw namelessFile();
   return name;
 }

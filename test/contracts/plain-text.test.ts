@@ -1,5 +1,12 @@
 import test from 'ava';
-import { isBlank, isolated, plainLine, plainText, visibleText } from '../../contracts/plain-text.ts';
+import {
+  isBlank,
+  isolated,
+  plainLine,
+  plainText,
+  shownFileName,
+  visibleText,
+} from '../../contracts/plain-text.ts';
 
 test('invisible characters are removed from user texts, and visible ones kept', (t) => {
   for (const hidden of [0x202a, 0x202e, 0x2066, 0x2069, 0x200e, 0x200f, 0x61c, 0x200b, 0x2060, 0xfeff, 0xad])
@@ -37,4 +44,11 @@ test('a text is blank when nothing of it is seen', (t) => {
     t.true(isBlank(blank), JSON.stringify(blank));
   for (const seen of ['0', '\u200bA', '\u2800\u2801', '👩\u200d👧', '.'])
     t.false(isBlank(seen), JSON.stringify(seen));
+});
+
+test('the name of a file cannot reorder or end its line, and is otherwise kept', (t) => {
+  t.is(shownFileName('annex\u202efdp.exe'), 'annex_fdp.exe');
+  t.is(shownFileName('a\nb\u0085\u2028\u2066c\u2069.pdf'), 'a_b___c_.pdf');
+  for (const kept of ['cafe\u0301.pdf', '\u0646\u200c\u0647.pdf', '\u05d0\u200f 1.pdf'])
+    t.is(shownFileName(kept), kept);
 });

@@ -2,6 +2,7 @@
 
 import { accepted, Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
+import { shownFileName } from '../../../contracts/plain-text.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/files/storage-layout.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
@@ -80,7 +81,7 @@ export class FolderIntake {
     }
     const { format } = plan;
     return {
-      fileName: file.fileName,
+      fileName: shownFileName(file.fileName),
       originalPath: file.path,
       format,
       profileName: folder.profile,

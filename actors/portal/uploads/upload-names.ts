@@ -18,7 +18,7 @@ export function cleanName(given: string): string {
 
 /** A name for people, which is no path: `Invoice 03/2026` keeps its slash. */
 export function cleanTitle(given: string): string {
-  const title = plainLine(plainLine(given.replace(/\p{Cc}/gu, '')).slice(0, MAX_NAME));
+  const title = plainLine(plainLine(given).slice(0, MAX_NAME));
   return title === '' ? 'file' : title;
 }
 

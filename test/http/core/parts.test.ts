@@ -142,6 +142,7 @@ test('production omits detail, path and exception', (t) => {
 
 test('upload names are reduced to their last segment, in NFC, without control characters', (t) => {
   t.is(cleanFileName('a.pdf'), 'a.pdf');
+  t.is(cleanFileName('lease\r\nof 2026.pdf'), 'lease of 2026.pdf', 'a line end does not join words');
   t.is(cleanFileName('../../etc/passwd'), 'passwd');
   t.is(cleanFileName('C:\\Users\\me\\a.pdf'), 'a.pdf');
   t.is(cleanFileName('a\\b/c\u0000\u001f\u007f\u0085.pdf'), 'c.pdf');
