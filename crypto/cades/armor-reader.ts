@@ -5,6 +5,8 @@ import { HEADER_BYTES, MAX_ENCODINGS, type TextEncoding, textEncodingOf } from '
 import { CryptoError } from '../core/types.ts';
 
 const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;
+const FIRST_END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----/;
+const NEXT_BEGIN = /-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----/;
 
 /** Most bytes of the closing label, or of the white space at the end of other forms. */
 const LABEL_ROOM = 256;
@@ -21,11 +23,25 @@ export function textEncoding(file: Source): TextEncoding | undefined {
 }
 
 /**
+ * Returns what stands behind the first signature of a file in PEM: `cat signature.pem certificate.pem` makes such files. Larger
+ * ones count as having nothing, and are refused for what they have.
+ */
+export function behindArmor(file: Source): 'nothing' | 'text' | 'signature' {
+  const encoding = textEncoding(file);
+  if (encoding?.form !== 'pem' || file.size - encoding.start > IRREGULAR_LIMIT) return 'nothing';
+  const rest = file.read(encoding.start, file.size - encoding.start).toString('latin1');
+  const found = FIRST_END.exec(rest);
+  const behind = found === null ? '' : rest.slice(found.index + found[0].length);
+  return behind.trim() === '' ? 'nothing' : NEXT_BEGIN.test(behind) ? 'signature' : 'text';
+}
+
+/**
  * Opens the DER or BER of a signature file, through several layers of text if need be; closing the result closes the
  * file.
+ * @param first reads the first signature of a file in PEM and leaves what follows. @default a file with more is refused
  * @throws {CryptoError} `cms.malformed` when the text is not Base64 or its end is missing
  */
-export function signatureSource(file: Source): Source {
+export function signatureSource(file: Source, first?: 'first'): Source {
   let source = file;
   for (let layer = 0; layer < MAX_ENCODINGS; layer++) {
     const encoding = textEncoding(source);
@@ -34,12 +50,20 @@ export function signatureSource(file: Source): Source {
         throw malformed('its labels are not those of a signature');
       return source;
     }
-    source = decodedSource(source, encoding);
+    source = decodedSource(
+      source,
+      encoding,
+      layer === 0 && first !== undefined && behindArmor(file) !== 'nothing',
+    );
   }
   return source;
 }
 
-function decodedSource(file: Source, { form, start }: TextEncoding): Source {
+function decodedSource(file: Source, { form, start }: TextEncoding, hasMore: boolean): Source {
+  if (hasMore) {
+    const text = file.read(start, file.size - start).toString('latin1');
+    return decodedWhole(file, start, start + (FIRST_END.exec(text)?.index ?? 0));
+  }
   const room = Math.min(file.size - start, LABEL_ROOM);
   const end = file.read(file.size - room, room).toString('latin1');
   const closing = form === 'pem' ? END.exec(end)?.index : end.trimEnd().length;

@@ -8,7 +8,7 @@ import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import type { HashName } from '../x509/signature-algorithms.ts';
 import type { SignedBytes } from '../x509/signature-values.ts';
-import { signatureSource, textEncoding } from './armor-reader.ts';
+import { behindArmor, signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 
 export interface SignatureFile {
@@ -19,6 +19,8 @@ export interface SignatureFile {
   readonly bytesAfter: number;
   /** Text stands before the label of PEM, which nothing covers. */
   readonly hasTextBefore: boolean;
+  /** Text or a signature behind the first signature of a file in PEM. */
+  readonly behind: ReturnType<typeof behindArmor>;
 }
 
 /**
@@ -29,11 +31,12 @@ export interface SignatureFile {
  */
 export function readSignatureFile(file: Source, beside: Source | undefined): SignatureFile | UnreadableFile {
   try {
-    const source = signatureSource(file);
+    const source = signatureSource(file, 'first');
     const detached = readDetachedContent(source);
     const { der, bytesAfter } = detached;
     const hasTextBefore = textEncoding(file)?.hasTextBefore === true;
-    return { der, content: new ContentDigests(source, detached, beside), bytesAfter, hasTextBefore };
+    const content = new ContentDigests(source, detached, beside);
+    return { der, content, bytesAfter, hasTextBefore, behind: behindArmor(file) };
   } catch (error) {
     if (error instanceof Asn1Error)
       return { reason: `${error.message}.`, isBeyondLimit: error instanceof Asn1LimitError };

@@ -110,7 +110,7 @@ const NO_SIGNER: Finding = failed(
 );
 
 function looseTimestamp(file: Source, read: SignatureFile, options: InspectCadesOptions): FileSignatures {
-  const source = signatureSource(file);
+  const source = signatureSource(file, 'first');
   const length = source.size - read.bytesAfter;
   if (length > MAX_TAIL) {
     return {
@@ -200,15 +200,16 @@ function notExamined(reason: string): FileSignatures {
 }
 
 /** Reports what stands before and after the signature in its file. */
-function outside({ bytesAfter, hasTextBefore }: SignatureFile): Finding[] {
+function outside({ bytesAfter, hasTextBefore, behind }: SignatureFile): Finding[] {
   const findings: Finding[] = [];
   if (hasTextBefore) {
     findings.push(warned('structure.leading', 'Text stands before the signature, which nothing covers.'));
   }
-  if (bytesAfter > 0) {
+  if (bytesAfter > 0 || behind === 'text') {
     const message = 'Bytes follow the end of the signature, which nothing covers.';
-    findings.push(warned('structure.trailing', message, `${bytesAfter}`));
+    findings.push(warned('structure.trailing', message, bytesAfter > 0 ? `${bytesAfter}` : undefined));
   }
+  if (behind === 'signature') findings.push(SEVERAL);
   return findings;
 }
 
@@ -233,6 +234,12 @@ const CERTIFICATES: Finding = failed(
 
 /** Most bytes of a file that may be certificates. */
 const MAX_CERTIFICATES = 1 << 20;
+
+const SEVERAL: Finding = failed(
+  'file.unsupported',
+  'The file holds several signatures in PEM, of which the first is examined. Verify each in a file of its own.',
+  'GENERIC',
+);
 
 function holdsCertificates(file: Source): boolean {
   if (file.size > MAX_CERTIFICATES) return false;

@@ -1,9 +1,11 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import { signatureSource, textEncoding } from '#crypto/cades/armor-reader.js';
+import { signCades } from '#crypto/cades/sign.js';
 import { ArmorWriter } from '#crypto/cades/signature-files.js';
 import { openSource } from '#crypto/core/files.js';
+import { pki } from '../../pki/pki.ts';
 import { bytes, codeOf, file } from './cades-harness.ts';
 
 function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {
@@ -114,6 +116,30 @@ test('a file that begins like PEM but is not PEM is refused with a code', async 
   t.is(textEncoding(openSource(plain)), undefined);
   appendFileSync(plain, good);
   t.is(textEncoding(openSource(plain)), undefined);
+});
+
+test('what follows a signature in PEM is warned of, and a second signature leaves the file open', async (t) => {
+  const output = file();
+  const input = file(bytes(100));
+  const signer = pki().signer('p-256');
+  signCades({ format: 'Cades', input, output, signer, at: Date.now(), cades: { armor: 'pem' } });
+  const pem = readFileSync(output, 'latin1');
+  const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
+  for (const [text, verdict, type] of [
+    [pem, 'TOTAL-PASSED', undefined],
+    [
+      `${pem}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+      'TOTAL-PASSED',
+      'structure.trailing',
+    ],
+    [`${pem}Sent by mail`, 'TOTAL-PASSED', 'structure.trailing'],
+    [pem + pem, 'INDETERMINATE', 'file.unsupported'],
+    [`${pem}-----BEGIN CMS-----\nAAAA`, 'INDETERMINATE', 'file.unsupported'],
+  ] as const) {
+    const report = await validateFile({ format: 'Cades', path: file(text), trust, at: Date.now() });
+    t.is(report.indication, verdict);
+    if (type !== undefined) t.true(JSON.stringify(report).includes(type), type);
+  }
 });
 
 test('the report about unreadable text does not name the path, which is one of the server', async (t) => {
