@@ -20,8 +20,10 @@ import { isDigit, isSpace, readDigits, skipSpace, startsWith } from '../syntax/s
 import {
   asInteger,
   asName,
+  asReference,
   type ByteSlice,
   isArray,
+  isNull,
   items,
   type PdfDict,
   readDict,
@@ -331,6 +333,8 @@ export interface Xref {
   entry(number: number): XrefEntry | undefined;
   /** All entries, when the sections were unusable and the next one has to list all objects. */
   readonly rebuilt?: ReadonlyMap<number, XrefEntry>;
+  /** An earlier revision is encrypted and the newest does not say so, which 7.5.6 forbids: readers differ in what they show. */
+  readonly losesEncryption?: boolean;
   /** Encryption of strings and streams, also for a new section; undefined without encryption. */
   readonly encryption?: Encryption | undefined;
 }
@@ -381,10 +385,17 @@ export function readXref(reading: Reading, header: number): Xref {
       throw new PdfSyntaxError('A trailer has a malformed /Prev.');
     next = value === undefined ? undefined : value + base;
   }
-  const [newest] = sections;
+  const [newest, ...older] = sections;
   if (newest === undefined) throw new PdfSyntaxError('The file has no cross-reference.');
+  const isEncrypted = ({ main: { trailer } }: Section): boolean => {
+    const written = trailer.get('Encrypt');
+    if (written === undefined || isNull(written)) return false;
+    const number = asReference(written)?.number;
+    return number === undefined || (lookUp(sections, number)?.kind ?? 'free') !== 'free';
+  };
   return {
     trailer: newest.main.trailer,
+    losesEncryption: !isEncrypted(newest) && older.some(isEncrypted),
     form: newest.main instanceof XrefTable ? 'table' : 'stream',
     base,
     newest: offset - base,

@@ -87,11 +87,16 @@ function firstGap(xref: Xref): number | undefined {
 
 /**
  * @param objects each number once
- * @throws {CryptoError} `pdf.malformed` when a number comes twice; `input.too-large` when a table has no room for
+ * @throws {CryptoError} `pdf.malformed` when a number comes twice, or an encryption was lost; `input.too-large` when a table has no room for
  * the offsets
  */
 export function writeRevision(original: Original, objects: readonly RevisionObject[]): Revision {
   const { xref, lastByte } = original;
+  if (xref.losesEncryption === true)
+    throw new CryptoError(
+      'pdf.malformed',
+      'The PDF is encrypted, and its last revision does not say so: programs differ in what they show. Save it anew.',
+    );
   const start = original.size - xref.base;
   const rows: XrefRow[] = [];
   const bodies: number[] = [];

@@ -16,7 +16,15 @@ import {
 } from '#crypto/pdf/index.js';
 import { readDict } from '#crypto/pdf/syntax/values.js';
 import { runTool, withTools } from '../../verifiers/index.ts';
-import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from './build.ts';
+import {
+  appendRevision,
+  classicPdf,
+  documentObjects,
+  FILE_ID,
+  hybridPdf,
+  stream,
+  streamPdf,
+} from './build.ts';
 import { corpusPath } from './corpus-recipe.ts';
 import { type EncryptionShape, encrypted } from './encrypt.ts';
 
@@ -205,6 +213,26 @@ toolTest('permissions that contradict the encrypted copy are refused', async (t)
   const pdf = await byQpdf('--encrypt', '', 'owner', '256', '--modify=none');
   const widened = pdf.toString('latin1').replace(/\/P -\d+/, (all) => '/P -4'.padEnd(all.length));
   t.regex(refusal(Buffer.from(widened, 'latin1')), /permissions/);
+});
+
+test('a revision that leaves out the encryption of those before it gets no further one', (t) => {
+  const update = (pdf: Buffer) =>
+    withPdf(bufferSource(pdf), ({ xref }) =>
+      writeRevision({ xref, size: pdf.length, lastByte: 0x0a, seed: 'a' }, [
+        { number: 60, generation: 0, body: 'null' },
+      ]),
+    );
+  const pdf = classicPdf(telling(), encrypted({ version: 2 }));
+  const dictionary = /\/Encrypt (\d+ 0 R|<<.*?>>)/s.exec(pdf.toString('latin1'))?.[0] ?? 'none';
+  t.notThrows(() =>
+    update(appendRevision(pdf, new Map([[61, 'null']]), `${dictionary} /ID [<${FILE_ID}> <${FILE_ID}>]`)),
+  );
+  for (const trailer of ['', '/Encrypt null', '/Encrypt 199 0 R'])
+    t.throws(
+      () => update(appendRevision(pdf, new Map([[61, 'null']]), trailer)),
+      { code: 'pdf.malformed' },
+      trailer,
+    );
 });
 
 test('each unsupported encryption is refused with its own message', (t) => {
