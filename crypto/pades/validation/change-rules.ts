@@ -68,6 +68,21 @@ export const CHANGE_KINDS = {
     finding: ['pdf.metadata', 'What programs show about the document was changed, or how they open it.'],
     clause: '14.3',
   },
+  /** Bytes after the end that no reader takes for a part of the document: Ctrl-Z, a comment of HTML. */
+  padding: {
+    decisions: ['warn', 'undecided', 'warn', 'warn'],
+    finding: ['pdf.trailing', 'Bytes follow the end of the document, which no signature covers.'],
+    clause: '7.5.5',
+  },
+  /** Other bytes after the end without a word by which a repair finds parts of a document. */
+  stray: {
+    decisions: ['undecided', 'undecided', 'undecided', 'undecided'],
+    finding: [
+      'pdf.trailing',
+      'What follows the end of the document, which no signature covers, has to be looked at.',
+    ],
+    clause: '7.5.5',
+  },
   /** Entries of the form from which no field is drawn. */
   setting: { decisions: EXCEPT_1, clause: '12.7.3' },
   /** A signed field, which its page still shows, taken out of the form. */

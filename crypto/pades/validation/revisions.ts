@@ -132,29 +132,21 @@ export class RevisionHistory {
       before = after;
     }
     const { size } = this.#source;
-    if (size > from && !this.#isReachable()) {
-      revisions.push({
-        number: this.count + 1,
-        end: size,
-        changes: [forbidden('leaves the file without a startxref that leads to its cross-reference')],
-      });
-    }
     const last = typeof before === 'string' ? size : before.end;
-    if (last < size && !isBlank(this.#source, last)) {
-      const change: Change = isComment(this.#source, last)
-        ? {
-            kind: 'noticed',
-            description: 'is a comment of HTML after the end of the document',
-          }
-        : forbidden('is no revision: its bytes belong to nothing');
+    const tail = tailOf(this.#source, last);
+    const add = (change: Change): void => {
       revisions.push({ number: this.count + 1, end: size, changes: [change] });
-    }
+    };
+    const isFar = size > from && !this.#isReachable(size);
+    if (isFar && (tail === 'forbidden' || !this.#isReachable(last)))
+      add(forbidden('leaves the file without a startxref that leads to its cross-reference'));
+    const kind = isFar && tail !== 'forbidden' ? 'stray' : tail;
+    if (kind !== 'none') add({ kind, description: 'is no revision: its bytes belong to nothing' });
     return revisions;
   }
 
-  /** True when `startxref` is where all readers search it, and leads exactly to the newest section. */
-  #isReachable(): boolean {
-    const { size } = this.#source;
+  /** True when `startxref` is where all readers of the first `size` bytes search it, and leads exactly to the newest section. */
+  #isReachable(size: number): boolean {
     const from = Math.max(0, size - TAIL);
     const tail = this.#source.read(from, size - from).toString('latin1');
     const last = tail.slice(Math.max(0, tail.lastIndexOf('startxref')));
@@ -219,30 +211,35 @@ export class RevisionHistory {
   }
 }
 
-function isSpace(source: ByteSource, from: number, to: number): boolean {
-  return /^[\0\t\n\f\r ]*$/.test(source.read(from, to - from).toString('latin1'));
-}
-
 /** Words by which programs that repair a file find its parts. */
-const PARTS = /obj|xref|trailer|stream|%%EOF|%PDF|<<|\//i;
-
-/** True when only a short comment follows, which web servers append to what they deliver. */
-function isComment(source: ByteSource, from: number): boolean {
-  if (source.size - from > TAIL) return false;
-  const text = source.read(from, source.size - from).toString('latin1');
-  const [, comment] = /^\s*<!--([\x20-\x7e\t\r\n]*)-->\s*$/.exec(text) ?? [];
-  return comment !== undefined && !/[<>]/.test(comment) && !PARTS.test(comment);
-}
-
+const PARTS = /obj|xref|trailer|stream|%%EOF|%PDF|\/ByteRange/i;
+/** Most bytes after the end that are looked at. */
+const MAX_TAIL = 64 << 10;
 /** End marks, which are comments to every reader: one that stands alone ends nothing. */
 const END_MARKS = /^(?:[\0\t\n\f\r ]|%%EOF(?=[\0\t\n\f\r ]|$))*$/;
+/** A comment of HTML, which web servers append to what they deliver. */
+const COMMENT = /^\s*<!--([\x20-\x7e\t\r\n]*)-->\s*$/;
 
-/** True when only white space follows, or a few end marks. */
-function isBlank(source: ByteSource, from: number): boolean {
-  if (source.size - from <= TAIL) return END_MARKS.test(source.read(from, TAIL).toString('latin1'));
+/** Judges the bytes after the end of the last revision. */
+function tailOf(source: ByteSource, from: number): 'none' | 'padding' | 'stray' | 'forbidden' {
+  const length = source.size - from;
+  if (length > MAX_TAIL) return isSpace(source, from, source.size) ? 'none' : 'forbidden';
+  const text = source.read(from, length).toString('latin1');
+  if (length > TAIL)
+    return isSpace(source, from, source.size) ? 'none' : PARTS.test(text) ? 'forbidden' : 'stray';
+  if (END_MARKS.test(text)) return 'none';
+  // Old systems end a file with Ctrl-Z.
+  if (END_MARKS.test(text.replaceAll('\x1a', ' '))) return 'padding';
+  if (PARTS.test(text)) return 'forbidden';
+  const [, comment] = COMMENT.exec(text) ?? [];
+  return comment !== undefined && !/[<>/]/.test(comment) ? 'padding' : 'stray';
+}
+
+/** True for white space alone. */
+function isSpace(source: ByteSource, from: number, to: number): boolean {
   const chunk = 1 << 16;
-  for (let at = from; at < source.size; at += chunk) {
-    if (/[^\0\t\n\f\r ]/.test(source.read(at, chunk).toString('latin1'))) return false;
+  for (let at = from; at < to; at += chunk) {
+    if (/[^\0\t\n\f\r ]/.test(source.read(at, Math.min(chunk, to - at)).toString('latin1'))) return false;
   }
   return true;
 }

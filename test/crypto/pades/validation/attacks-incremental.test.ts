@@ -54,7 +54,6 @@ test('incremental saving: an update with all, some or none of its parts is alway
     ['objects alone', body],
     ['objects and an old end', body + previous],
     ['objects, a trailer and an old end', body + trailer + previous],
-    ['junk', 'junk that is nothing\n'],
     ['an old end again, and objects before it', `${body}${trailer.replace(/\/Prev \d+/, '')}${previous}`],
   ] as const) {
     const bad = more(pdf, tail);
@@ -69,8 +68,32 @@ test('incremental saving: white space and an old end mark at the end change noth
   const pdf = signed(contract());
   t.deepEqual(verdicts(more(pdf, '\n\r\n \0')), ['TOTAL-PASSED']);
   t.deepEqual(verdicts(more(pdf, '\n%%EOF\r\n%%EOF')), ['TOTAL-PASSED']);
-  for (const bytes of ['%%EOF x', '%%EOF%%EOF', '%%EOF /Root', '%EOF'])
+  for (const bytes of ['%%EOF x', '%%EOF%%EOF', '%%EOF /Root'])
     t.deepEqual(verdicts(more(pdf, `\n${bytes}\n`)), FAILED, bytes);
+});
+
+test('bytes after the end that no reader takes for a part are not called broken, nor pass in silence', (t) => {
+  const level1 = signed(contract(), { certification: 1 });
+  for (const [tail, usual, certified] of [
+    ['\x1a', 'TOTAL-PASSED', 'INDETERMINATE'],
+    ['\r\n\x1a\0\0\x1a', 'TOTAL-PASSED', 'INDETERMINATE'],
+    ['junk that is nothing\n', 'INDETERMINATE', 'INDETERMINATE'],
+    ['%EOF', 'INDETERMINATE', 'INDETERMINATE'],
+    ['<html><body>502</body></html>', 'INDETERMINATE', 'INDETERMINATE'],
+    [' '.repeat(1500), 'INDETERMINATE', 'INDETERMINATE'],
+    ['\x1a'.repeat(1500), 'INDETERMINATE', 'INDETERMINATE'],
+    ['\x1a7 0 obj', 'TOTAL-FAILED', 'TOTAL-FAILED'],
+    [`${' '.repeat(2000)}7 0 obj`, 'TOTAL-FAILED', 'TOTAL-FAILED'],
+  ] as const) {
+    for (const [pdf, verdict] of [
+      [signed(contract()), usual],
+      [level1, certified],
+    ] as const) {
+      const report = reportOn(more(pdf, tail));
+      t.is(report.indication, verdict, JSON.stringify(tail.slice(0, 30)));
+      if (verdict === 'TOTAL-PASSED') t.regex(JSON.stringify(report), /pdf\.trailing/);
+    }
+  }
 });
 
 toolTest('incremental saving: a copy of the signature in the update does not cover the update', async (t) => {

@@ -37,6 +37,8 @@ evidence            permit     permit  permit     permit
 timestamp           permit     permit  permit     permit
 metadata            permit     refuse  permit     permit
 noticed             warn       refuse  warn       warn
+padding             warn       undecided  warn    warn
+stray               undecided  undecided  undecided  undecided
 setting             permit     refuse  permit     permit
 unlisted            warn       refuse  warn       warn
 entry               permit     refuse  permit     permit     locked
