@@ -26,14 +26,20 @@ export const name = pattern(
   'must be a name of 1 to 100 characters without bars and control characters',
   z.string().regex(/^(?!\s)[^|\p{Cc}]{1,100}(?<!\s)$/u),
 );
+/** Schemes of apps that serve their pages themselves, as `capacitor`; under some others a page stands for nobody, or for anybody. */
+const APP_ORIGIN =
+  /^(?!(?:about|blob|data|file|filesystem|ftp|https?|javascript|wss?):)[a-z][a-z0-9+.-]{0,40}:\/\/[\w.-]{1,200}(?::\d{1,5})?$/;
 const origin = pattern(
   'origin',
   'must be an origin, as https://app.example.com',
   z
     .string()
     .toLowerCase()
-    .regex(/^https?:\/\/[^/?#@\s]+$/)
-    .refine((value) => URL.canParse(value) && new URL(value).origin === value),
+    .refine(
+      (value) =>
+        APP_ORIGIN.test(value) ||
+        (/^https?:\/\/[^/?#@\s]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value),
+    ),
 );
 const mailbox = pattern(
   'e-mail address',
@@ -48,7 +54,7 @@ export const ORGANIZATION_KEYS = {
   }),
   Identifier: optional(text('text'), { says: 'Registration number, shown with its documents.' }),
   EmbedOrigins: optional(list(origin), {
-    says: 'Origins whose pages may frame the signing page of its documents. An empty list allows any origin, as does a new organization.',
+    says: 'Origins whose pages may frame the signing page of its documents; of an app, its own, as `capacitor://localhost`. An empty list allows any origin, as does a new organization.',
   }),
   Language: optional(choice(['en', 'pt', 'es', 'de', 'fr', 'it']), {
     says: 'Language of its mails; `en` for a new organization.',

@@ -91,9 +91,19 @@ test('contradictory settings of the portal are reported together', (t) => {
   t.deepEqual(refused('Organizations:0:Identifier=1'), ['Portal:Organizations:0:Name']);
   t.deepEqual(refused('Organizations:0:Name=A', 'Organizations:1:Name=a'), ['Portal:Organizations:1:Name']);
   const one = 'Organizations:0:Name=A';
-  t.deepEqual(refused(one, 'Organizations:0:EmbedOrigins:0=https://a.example/path'), [
-    'Portal:Organizations:0:EmbedOrigins:0',
-  ]);
+  const origin = (text: string) => refused(one, `Organizations:0:EmbedOrigins:0=${text}`);
+  for (const app of ['capacitor://localhost', 'ionic://localhost', 'app://-', 'tauri://localhost:1420'])
+    t.deepEqual(origin(app), [], app);
+  for (const none of [
+    'https://a.example/path',
+    'file://localhost',
+    'javascript://x',
+    'data://x',
+    '*',
+    'a://b c',
+    'a://b;script-src',
+  ])
+    t.deepEqual(origin(none), ['Portal:Organizations:0:EmbedOrigins:0'], none);
   t.deepEqual(refused(one, 'Organizations:0:Webhook:AuthType=Basic'), [
     'Portal:Organizations:0:Webhook:Url',
     'Portal:Organizations:0:Webhook:Token',

@@ -27,6 +27,9 @@ const PATH = '/organization';
 const LIMIT = 20;
 const MAX_ORIGINS = 50;
 const MAX_ORIGIN_LENGTH = 255;
+/** Origin of an app that serves its pages under a scheme of its own, as in the settings. */
+const APP_ORIGIN =
+  /^(?!(?:about|blob|data|file|filesystem|ftp|https?|javascript|wss?):)[a-z][a-z0-9+.-]{0,40}:\/\/[\w.-]{1,200}(?::\d{1,5})?$/i;
 /** Permitted test mails and test events of one user. */
 const TESTS = { permits: 6, windowSeconds: 60 } as const;
 
@@ -291,8 +294,9 @@ function originsIn(text: string): readonly string[] | undefined {
     .filter((line) => line !== '');
   const isOrigin = (one: string) =>
     one.length <= MAX_ORIGIN_LENGTH &&
-    /^https?:\/\/[\w.:[\]-]+$/i.test(one) &&
-    URL.canParse(one) &&
-    new URL(one).origin === one.toLowerCase();
+    (APP_ORIGIN.test(one) ||
+      (/^https?:\/\/[\w.:[\]-]+$/i.test(one) &&
+        URL.canParse(one) &&
+        new URL(one).origin === one.toLowerCase()));
   return given.length <= MAX_ORIGINS && given.every(isOrigin) ? [...new Set(given)] : undefined;
 }

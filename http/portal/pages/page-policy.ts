@@ -52,7 +52,7 @@ function ancestors(framing: Framing): string {
 function sources(framing: Exclude<Framing, 'any'>): string {
   if (framing === 'none') return "'none'";
   if (framing === 'self') return "'self'";
-  const origins = framing.filter((origin) => /^https?:\/\/[\w.*:[\]-]+$/i.test(origin));
+  const origins = framing.filter((origin) => /^[a-z][a-z0-9+.-]*:\/\/[\w.*:[\]-]+$/i.test(origin));
   // A list without valid origins must not permit any site.
   return origins.length === 0 ? "'none'" : origins.join(' ');
 }

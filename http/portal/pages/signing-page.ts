@@ -313,7 +313,12 @@ export function isForeignFrame(header: (name: string) => string, origins: readon
   if (origins.length === 0 || header('sec-fetch-dest') !== 'iframe') return false;
   const referer = header('referer');
   const parent = URL.canParse(referer) ? new URL(referer).origin : undefined;
-  return parent !== undefined && !origins.some((origin) => origin.toLowerCase() === parent.toLowerCase());
+  // Pages of apps have none that can be compared: `frame-ancestors` decides.
+  return (
+    parent !== undefined &&
+    parent !== 'null' &&
+    !origins.some((origin) => origin.toLowerCase() === parent.toLowerCase())
+  );
 }
 
 function isTicket(text: string): boolean {

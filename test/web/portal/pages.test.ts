@@ -154,6 +154,7 @@ test('a list without a valid origin forbids all framing of the page', (t) => {
   const policy = (framing: Parameters<typeof pageHeaders>[0]) => pageHeaders(framing)[0]?.[1] ?? '';
   t.regex(policy(["https://x.example; script-src 'unsafe-inline'"]), /frame-ancestors 'none'$/);
   t.regex(policy(['https://x.example', 'javascript:alert(1)']), /frame-ancestors https:\/\/x\.example$/);
+  t.regex(policy(['capacitor://localhost']), /frame-ancestors capacitor:\/\/localhost$/);
   t.notRegex(policy('any'), /frame-ancestors/, 'the star would leave out the pages of apps');
   t.regex(policy('none'), /frame-ancestors 'none'$/);
 });

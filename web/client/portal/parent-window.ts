@@ -45,7 +45,8 @@ function originAround(): string | undefined {
   const parentOrigin = location.ancestorOrigins?.[0];
   if (parentOrigin !== undefined && parentOrigin !== 'null') return parentOrigin.toLowerCase();
   try {
-    return document.referrer === '' ? undefined : new URL(document.referrer).origin.toLowerCase();
+    const { origin } = new URL(document.referrer);
+    return origin === 'null' ? undefined : origin.toLowerCase();
   } catch {
     return undefined;
   }
