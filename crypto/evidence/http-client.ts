@@ -83,6 +83,12 @@ export class AddressNotAllowed extends Error {
 /** Maximum size of response headers, bytes. */
 const MAX_HEADER_BYTES = 16_384;
 
+/**
+ * Milliseconds for an address while there are others. The default of Node, 250, gives up reachable ones on slow networks
+ * and in a busy process.
+ */
+const ADDRESS_TIMEOUT_MS = 2500;
+
 interface Connections {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
@@ -94,6 +100,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const { checkCertificates = true } = options;
   const settings = {
     keepAlive: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     maxSockets: connections,
     maxFreeSockets: idleConnections,
     ...(idleMs !== undefined && { timeout: idleMs }),

@@ -142,3 +142,19 @@ test('only the outgoing client opens HTTP connections', (t) => {
   );
   t.deepEqual(offenders, []);
 });
+
+test('a host with several addresses is reached by a process that is busy for a moment', async (t) => {
+  const { port } = await startServer(t);
+  const client = createHttpClient({
+    async resolve() {
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400));
+      return [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::2', family: 6 },
+      ];
+    },
+  });
+  t.teardown(() => client.close());
+  const answer = await client.send(get(`http://two.test:${port}/`, 'any'));
+  t.is(answer.resume().statusCode, 200);
+});
