@@ -17,9 +17,10 @@ test('webhooks for the ends of jobs are read with their events, all by default, 
     {
       url: 'http://10.0.0.5/jobs',
       secret: secret(0),
+      previousSecret: undefined,
       events: ['JobCompleted', 'JobFailed', 'JobCanceled'],
     },
-    { url: 'https://hooks.example/in', secret: secret(1), events: ['JobFailed'] },
+    { url: 'https://hooks.example/in', secret: secret(1), previousSecret: undefined, events: ['JobFailed'] },
   ]);
   t.true(secrets.includes(secret(0)));
   t.false(JSON.stringify(load(sources).resolved).includes(secret(0).slice(6)));
@@ -33,6 +34,9 @@ test('webhooks without address or secret, with a weak secret, an unknown event o
   t.deepEqual(keys({ Notifications__Webhooks__0__Secret: secret(1) }), ['Notifications:Webhooks:0:Url']);
   t.deepEqual(keys({ ...webhook(0, url), Notifications__Webhooks__0__Secret: 'whsec_c2hvcnQ=' }), [
     'Notifications:Webhooks:0:Secret',
+  ]);
+  t.deepEqual(keys({ ...webhook(0, url), Notifications__Webhooks__0__PreviousSecret: 'whsec_c2hvcnQ=' }), [
+    'Notifications:Webhooks:0:PreviousSecret',
   ]);
   t.deepEqual(keys({ ...webhook(0, url), Notifications__Webhooks__0__Events__0: 'JobQueued' }), [
     'Notifications:Webhooks:0:Events:0',
