@@ -32,8 +32,8 @@ export async function ownerOf(
   const organization = await actors.read(ORGANIZATION, organizationId);
   if (organization === undefined) return undefined;
   const role = isUser ? await roleOf(actors, link) : undefined;
-  const mayAct = isUser ? role !== undefined : hasLiveKey(organization.context, link, clock.now());
-  if (!mayAct) return undefined;
+  const key = isUser ? undefined : liveKey(organization.context, link, clock.now());
+  if (isUser ? role === undefined : key === undefined) return undefined;
   const rights = role === 'sender' ? await folderRights.of(organizationId, application.id) : undefined;
   const { name, identifier } = organization.context;
   return {
@@ -41,6 +41,7 @@ export async function ownerOf(
     application: { ...application, role: 'Normal' },
     ...(isUser && { user: application }),
     ...(rights !== undefined && { rights }),
+    ...(key?.folders !== undefined && { folders: key.folders }),
   };
 }
 
@@ -57,13 +58,14 @@ async function roleOf(
   return createdAt > (membership?.endedAt ?? -Infinity) ? role : undefined;
 }
 
-function hasLiveKey(
+/** Limits of an application; undefined: it may not act any more. */
+function liveKey(
   { applications }: OrganizationContext,
   { application: { id }, keyId }: OwnedLink,
   now: Millis,
-): boolean {
+): { readonly folders?: readonly string[] | undefined } | undefined {
   const application = applications.find((one) => one.id === id);
-  if (application === undefined || keyId === undefined) return application !== undefined;
+  if (application === undefined || keyId === undefined) return application && {};
   const key = application.secrets.find((one) => one.id === keyId);
-  return key !== undefined && (key.expiresAt ?? Infinity) > now;
+  return key !== undefined && (key.expiresAt ?? Infinity) > now ? { folders: key.folders } : undefined;
 }
