@@ -7,7 +7,13 @@
  * | state | one of `endedBy`   | ended |         | not stored: the actor ends                     |
  * | state | after `lifetimeMs` | ended |         | not stored: the actor ends                     |
  */
-import { type NoteParams, note, type TellParams, tell } from '@sealwright/runtime/actions';
+import {
+  type NoteParams,
+  note,
+  type RequestAction,
+  type TellParams,
+  tell,
+} from '@sealwright/runtime/actions';
 import { type AnyStateMachine, type EventObject, type StateMachine, type StateValue, setup } from 'xstate';
 import type { Millis } from './ids.ts';
 
@@ -53,6 +59,19 @@ interface RecordTells<Context, Message> {
   ): readonly TellParams<{ readonly type: string }>[];
 }
 
+/** Work that is asked for with a change: the action of its declared effect, and an input for each time. */
+interface RecordEffects<Context, Message> {
+  readonly action: RequestAction<object>;
+  inputs(before: Context, after: Context, message: Message): readonly object[];
+}
+
+/** The message that the record gets at a time of its context, with its type alone. */
+interface RecordDeadline<Context, Message extends RecordMessage> {
+  readonly type: Message['type'];
+  /** Null = never. */
+  dueAt(context: Context): Millis | null;
+}
+
 export interface RecordMessage {
   readonly type: string;
   readonly at: Millis;
@@ -75,6 +94,10 @@ export interface RecordDefinition<Context, Message extends RecordMessage, Input>
   };
   /** @default none */
   readonly tells?: RecordTells<Context, Message>;
+  /** @default none */
+  readonly effects?: RecordEffects<Context, Message>;
+  /** @default none */
+  readonly deadline?: RecordDeadline<Context, Message>;
   /** Name of the state in which the actor ends, and what leads to it. @default never */
   readonly end?: {
     readonly state: string;
@@ -116,6 +139,8 @@ export function recordMachine({
   created,
   changes,
   tells,
+  effects,
+  deadline,
   end,
 }: RecordDefinition<object, RecordMessage, object>): AnyStateMachine {
   const decide = decideOnce<object, RecordMessage, RecordChange<object> | undefined>();
@@ -124,6 +149,7 @@ export function recordMachine({
     actions: {
       note,
       tell: tell(tells?.kind ?? ''),
+      ask: effects?.action ?? (() => {}),
     },
     delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
@@ -136,8 +162,15 @@ export function recordMachine({
       enqueue.assign(decided.context);
       const by = event.by === undefined ? '' : ` By ${event.by}.`;
       if (decided.note !== undefined) enqueue(lineOf(`${decided.note}${by}`, decided.data));
-      const told = tells?.messages(context, { ...context, ...decided.context }, event) ?? [];
-      for (const params of told) enqueue({ type: 'tell', params });
+      const after = { ...context, ...decided.context };
+      for (const params of tells?.messages(context, after, event) ?? []) enqueue({ type: 'tell', params });
+      for (const params of effects?.inputs(context, after, event) ?? []) enqueue({ type: 'ask', params });
+      const due = deadline?.dueAt(after) ?? null;
+      if (deadline === undefined || due === deadline.dueAt(context)) return;
+      const { type: id } = deadline;
+      if (due === null) enqueue.cancel(id);
+      // The host adds the time.
+      else enqueue.raise({ type: id } as RecordMessage, { id, delay: Math.max(0, due - event.at) });
     });
     return [
       type,

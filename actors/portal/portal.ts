@@ -12,7 +12,7 @@ import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { generateDocumentsHandler } from './generations/generate-documents.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
-import { makeLinkDocumentHandler } from './links/make-link-document.ts';
+import { leaveVisitsHandler, makeLinkDocumentHandler } from './links/make-link-document.ts';
 import type { PortalOptions } from './portal-options.ts';
 import { portalDefinitions } from './registry.ts';
 import { makeReportHandler } from './reports/reports.ts';
@@ -106,6 +106,7 @@ function handlersOf({ common, documents, signing, requests }: PortalWiring): Ser
     cancelDraftDocumentsHandler(creation),
     confirmDraftHandler(runtime),
     makeLinkDocumentHandler(requests.linkVisits),
+    leaveVisitsHandler(runtime),
     makeReportHandler(store, blobs, faults),
     removeFilesHandler(runtime, sweeping),
     forgetParticipantUploadsHandler(runtime, sweeping),

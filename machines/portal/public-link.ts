@@ -1,24 +1,27 @@
 /**
  * A link of a template for anybody.
  *
- * | from | message     | to    | effects |                                              |
- * |------|-------------|-------|---------|----------------------------------------------|
- * | Open | TAKE        | Open  |         | before its end, while a document is left; again for the same visit |
- * | Open | KEEP        | Open  |         | the document of the visit was made           |
- * | Open | RELEASE     | Open  |         | the document of the visit was not made       |
- * | Open | END         | Open  |         | once                                         |
- * | Open | DEVICE_OPEN | Open  |         | before its end, fewer than 20 devices        |
- * | Open | DEVICE_TAKE | Open  |         | once for a device                            |
- * | Open | DEVICE_NEXT | Open  |         | another person stands before the device      |
- * | Open | DEVICE_MAKE | Open  |         | for the visit of the person there            |
- * | Open | DEVICE_PIN  | Open  |         | the right one ends the device; few wrong ones |
- * | Open | DEVICE_END  | Open  |         |                                              |
- * | Open | after 731 d | Ended |         |                                              |
+ * | from | message      | to    | effects     |                                              |
+ * |------|--------------|-------|------------|----------------------------------------------|
+ * | Open | TAKE         | Open  |            | before its end, while a document is left; again for the same visit |
+ * | Open | KEEP         | Open  |            | the document of the visit was made           |
+ * | Open | RELEASE      | Open  |            | the document of the visit was not made       |
+ * | Open | END          | Open  | leaveVisits | once                                         |
+ * | Open | DEVICE_OPEN  | Open  | leaveVisits | before its end, fewer than 20 devices        |
+ * | Open | DEVICE_TAKE  | Open  |            | once for a device                            |
+ * | Open | DEVICE_NEXT  | Open  | leaveVisits | another person stands before the device      |
+ * | Open | DEVICE_MAKE  | Open  |            | for the visit of the person there            |
+ * | Open | DEVICE_PIN   | Open  | leaveVisits | the right one ends the device; few wrong ones |
+ * | Open | DEVICE_END   | Open  | leaveVisits |                                              |
+ * | Open | DEVICES_OVER | Open  | leaveVisits | by the deadline: the time of a device is over |
+ * | Open | after 731 d  | Ended |            |                                              |
  *
- * A link that takes no more visits stays in lists. Ended is not stored: the actor ends.
+ * `leaveVisits` is asked for where persons are no longer before an open device. A link that takes no more visits stays in
+ * lists. Ended is not stored: the actor ends.
  *
  * Source: docs/decisions/0470-links-for-anybody.md.
  */
+import { declareEffect, type RequestAction } from '@sealwright/runtime/actions';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { NewRole } from '../../contracts/portal/flow.ts';
 import type { PublicLinkContact } from '../../contracts/portal/saved-requests/public-links.ts';
@@ -102,7 +105,7 @@ export interface PublicLinkContext {
 
 export type PublicLinkMessage = RecordMessage &
   (
-    | { readonly type: 'END' }
+    | { readonly type: 'END' | 'DEVICES_OVER' }
     | { readonly type: 'DEVICE_OPEN'; readonly device: LinkDevice }
     | { readonly type: 'DEVICE_TAKE' | 'DEVICE_END'; readonly device: string }
     | {
@@ -127,6 +130,11 @@ export type PublicLinkMessage = RecordMessage &
         readonly refusal?: { readonly code: string; readonly message: string };
       }
   );
+
+/** Cancels what the persons of visits have not signed. */
+export const leaveVisits = declareEffect('leaveVisits', {
+  types: {} as { input: { readonly visits: readonly string[] } },
+});
 
 /** The status of a link in lists and for visitors. */
 export function publicLinkStatus(
@@ -157,7 +165,6 @@ function withDevice(
   { device, at }: { readonly device: string; readonly at: Millis },
   change: (found: LinkDevice) => Partial<LinkDevice> | null | undefined,
 ) {
-  // Those that are over stay until the next one is opened: what persons have begun there is canceled.
   const { devices = [] } = link;
   const found = devicesOf(link, at).find(({ id }) => id === device);
   const changed = found && change(found);
@@ -182,6 +189,13 @@ function afterPin(
   return { wrongPins: isOld ? { since: at, count: 1 } : { ...wrongPins, count: wrongPins.count + 1 } };
 }
 
+/** Visits whose persons have left. */
+function visitsLeft({ devices: before = [] }: PublicLinkContext, { devices: after = [] }: PublicLinkContext) {
+  const present = new Set(after.map(({ visit }) => visit));
+  const visits = before.flatMap(({ visit }) => (visit === null || present.has(visit) ? [] : [visit]));
+  return visits.length === 0 ? [] : [{ visits }];
+}
+
 export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMessage>({
   id: 'public-link',
   state: 'Open',
@@ -202,7 +216,7 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
       return { context: { taken: taken - 1, taking: others, ...(lastRefusal && { lastRefusal }) } };
     },
     END: ({ endedAt }, { at }) =>
-      endedAt === null ? { context: { endedAt: at }, note: 'The link was ended.' } : undefined,
+      endedAt === null ? { context: { endedAt: at, devices: [] }, note: 'The link was ended.' } : undefined,
     DEVICE_OPEN: (link, { device, at }) => {
       const devices = devicesOf(link, at);
       if (publicLinkStatus(link, at) !== 'Open' || devices.length >= MAX_DEVICES) return undefined;
@@ -222,6 +236,16 @@ export const publicLinkMachine = recordMachine<PublicLinkContext, PublicLinkMess
       ),
     DEVICE_PIN: (link, message) => withDevice(link, message, (device) => afterPin(device, message)),
     DEVICE_END: (link, message) => withDevice(link, message, () => null),
+    DEVICES_OVER: (link, { at }) => ({ context: { devices: devicesOf(link, at) } }),
+  },
+  effects: {
+    action: leaveVisits.action as RequestAction<object>,
+    inputs: visitsLeft,
+  },
+  deadline: {
+    type: 'DEVICES_OVER',
+    dueAt: ({ devices = [] }) =>
+      devices.length === 0 ? null : Math.min(...devices.map(({ endDate }) => endDate)),
   },
   end: { state: PUBLIC_LINK_ENDED, lifetimeMs: PUBLIC_LINK_RETENTION_MS },
 });

@@ -13,7 +13,6 @@ import type { ApplicationId } from '../../../machines/ids.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   DEVICE_OPENING_MS,
-  devicesOf,
   type LinkDevice,
   publicLinkStatus,
 } from '../../../machines/portal/public-link.ts';
@@ -76,8 +75,6 @@ export class LinkDevices {
     };
     if ((await publicLinks.tell(found.id, { type: 'DEVICE_OPEN', device })) === undefined)
       throw new PortalRefusal('LimitExceeded', 'The link has as many devices as one may have.');
-    // The link has just forgotten those that are over.
-    for (const over of found.link.devices ?? []) if (over.endDate <= openedAt) await this.#leave(found, over);
     const ticket = tickets.issue('device', [found.id, id, USES.address], openedAt, DEVICE_OPENING_MS);
     return {
       id,
@@ -91,17 +88,8 @@ export class LinkDevices {
   /** Refusals: `PublicLinkNotFound`. */
   async end(tenant: Tenant, given: string, device: string): Promise<void> {
     const found = await this.needs.publicLinks.toUse(tenant, given);
-    const open = devicesOf(found.link, this.needs.runtime.clock.now()).find(({ id }) => id === device);
     // It may have ended before.
-    if (open === undefined) return;
     await this.needs.publicLinks.tell(found.id, { type: 'DEVICE_END', device });
-    await this.#leave(found, open);
-  }
-
-  /** Ends the link, and what persons have begun before its devices. Refusals: `PublicLinkNotFound`, `Forbidden`. */
-  async endLink(tenant: Tenant, given: string): Promise<void> {
-    const found = await this.needs.publicLinks.end(tenant, given);
-    for (const device of found.link.devices ?? []) await this.#leave(found, device);
   }
 
   /** The cookie for the browser that opens an address first. Refusals: `PublicLinkNotFound`. */
@@ -127,6 +115,7 @@ export class LinkDevices {
       const { id, visit: from } = device;
       const message = { type: 'DEVICE_NEXT', device: id, visit: hashOf(visitId), from } as const;
       if ((await this.needs.publicLinks.tell(found.id, message)) === undefined) continue;
+      // Also an effect of the link; here the next person waits for it.
       await this.#leave(found, device);
       return found;
     }
@@ -149,10 +138,8 @@ export class LinkDevices {
     if (device.documentId === null) await countDeviceVisit(runtime.actors, device.id);
     const documentId = device.documentId ?? (await visits.visitHere(found, host, given));
     const message = { type: 'DEVICE_MAKE', device: device.id, visit, documentId } as const;
-    if ((await publicLinks.tell(found.id, message)) !== undefined)
-      return visits.addressHere(found, host, documentId);
-    await this.#leave(found, { visit });
-    return undefined;
+    const isPresent = (await publicLinks.tell(found.id, message)) !== undefined;
+    return isPresent ? visits.addressHere(found, host, documentId) : undefined;
   }
 
   /** True: the device is ended. Refusals: `TooManyRequests` after too many wrong PINs. */
@@ -162,9 +149,7 @@ export class LinkDevices {
     const given = this.#pinOf(id, openedAt, pin.trim().slice(0, 12));
     const after = await this.needs.publicLinks.tell(found.id, { type: 'DEVICE_PIN', device: id, pin: given });
     if (after === undefined) throw new PortalRefusal('TooManyRequests');
-    if (after.devices?.some((one) => one.id === id) === true) return false;
-    await this.#leave(found, device);
-    return true;
+    return after.devices?.some((one) => one.id === id) !== true;
   }
 
   /**
@@ -218,7 +203,7 @@ export class LinkDevices {
       createdAt: openedAt,
       ...more,
     });
-    return owner !== undefined && (folderId === null || reachesFolder(owner, folderId, 'Send'));
+    return owner !== undefined && reachesFolder(owner, folderId, 'Send');
   }
 
   /** Cancels what the person before the device has not signed, without a mail. It is made before the device knows it. */

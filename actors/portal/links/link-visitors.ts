@@ -169,5 +169,7 @@ export async function leaveDocument(
   const untouched = turn.flowActionId;
   const message = { type: 'CANCEL', by: createdBy, reason: LEFT, isQuiet: true, untouched } as const;
   // It may have been signed, or have ended.
-  await accepted(actors.send(DOCUMENT, documentId, message), () => undefined);
+  await accepted(actors.send(DOCUMENT, documentId, message), ({ reason }) =>
+    reason === 'not-accepted' || reason === 'unknown-actor' ? undefined : new PortalRefusal('ServiceBusy'),
+  );
 }

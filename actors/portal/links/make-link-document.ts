@@ -1,13 +1,14 @@
-/** Makes the documents of visits to links for anybody. Source: docs/decisions/0470-links-for-anybody.md. */
+/** Makes the documents of visits to links for anybody, and cancels those of persons who have left a device. Source: docs/decisions/0470-links-for-anybody.md. */
 import { accepted, isFatal, Retryable } from '@sealwright/runtime';
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { type LinkVisit, makeLinkDocument } from '../../../machines/portal/link-visitor.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { publicLinkStatus } from '../../../machines/portal/public-link.ts';
+import { leaveVisits, publicLinkStatus } from '../../../machines/portal/public-link.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
 import { DOCUMENT, seededId } from '../document-records/document-index.ts';
 import { LINK_VISITOR, PUBLIC_LINK } from '../shared/link-records.ts';
-import { isOfVisitor, seedOf } from './link-visitors.ts';
+import { documentHere, isOfVisitor, leaveDocument, seedOf } from './link-visitors.ts';
 import type { LinkVisits } from './link-visits.ts';
 import type { Linked } from './public-links.ts';
 
@@ -63,6 +64,19 @@ export function makeLinkDocumentHandler(visits: Pick<LinkVisits, 'make'>) {
     },
     // What was taken is for the next visit of the person.
     failed: () => refused('ServiceBusy'),
+  });
+}
+
+/** A repeated effect finds the document canceled. One that is made later is canceled by whoever makes it. */
+export function leaveVisitsHandler({ actors }: Pick<ServiceRuntime, 'actors'>) {
+  return leaveVisits.handledBy({
+    async run({ visits }, { actor, runtime }) {
+      const found = await runtime.read(PUBLIC_LINK, actor.id);
+      if (found === undefined) return null;
+      for (const visit of visits)
+        await leaveDocument({ actors }, found.context, documentHere(actor.id, visit));
+      return null;
+    },
   });
 }
 

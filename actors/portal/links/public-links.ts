@@ -32,7 +32,7 @@ import type { DocumentCreation } from '../documents/document-creation.ts';
 import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
 import { roleKey } from '../saved-requests/flow-roles.ts';
-import { assertRight, mayChange, reachesFolder } from '../shared/folder-access.ts';
+import { assertPlace, assertRight, mayChange, reachesFolder } from '../shared/folder-access.ts';
 import { PUBLIC_LINK } from '../shared/link-records.ts';
 import { cleanName } from '../shared/names.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
@@ -125,20 +125,19 @@ export class PublicLinks {
     return this.needs.hasMessages;
   }
 
-  /** @returns the link before. Refusals: `PublicLinkNotFound`, `Forbidden` */
-  async end(tenant: Tenant, given: string): Promise<Linked> {
-    const { id, context } = await this.#records.toChange(tenant, given);
+  /** Ends the link, and its devices. Refusals: `PublicLinkNotFound`, `Forbidden`. */
+  async end(tenant: Tenant, given: string): Promise<void> {
+    const { id } = await this.#records.toChange(tenant, given);
     // It may have been ended before.
     await this.#records.send(id, { type: 'END' }, (refused) =>
       refused.reason === 'not-accepted' ? undefined : this.#records.refusalOf(refused),
     );
-    return { id, link: context };
   }
 
   /** A link that the caller may use for persons before a device. Refusals: `PublicLinkNotFound`, `Forbidden`. */
   async toUse(tenant: Tenant, given: string): Promise<Linked> {
     const { id, context } = await this.#records.existing(tenant, given);
-    if (context.folderId !== null) assertRight(tenant, context.folderId, 'Send');
+    assertPlace(tenant, context.folderId, null);
     return { id, link: context };
   }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../machines/portal/link-visitor.ts';
 import {
   devicesOf,
+  leaveVisits,
   PUBLIC_LINK_ENDED,
   publicLinkMachine,
   publicLinkStatus,
@@ -17,6 +18,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 
 export const PUBLIC_LINK = defineActor('public-link', {
   machine: publicLinkMachine,
+  effects: [leaveVisits],
   version: 1,
   rows: ({ id, context }) => {
     const { organizationId, order, participants: _people, taking: _taking, folderId, ...rest } = context;

@@ -149,7 +149,7 @@ export function publicLinkRoutes(
     }),
     handle(createPublicLink, ({ tenant, body }, seed) => links.create(tenant, body, seed), { requests }),
     handle(getPublicLink, ({ tenant, params }) => links.get(tenant, params.id)),
-    handle(endPublicLink, ({ tenant, params }) => devices.endLink(tenant, params.id)),
+    handle(endPublicLink, ({ tenant, params }) => links.end(tenant, params.id)),
     handle(openLinkDevice, ({ tenant, params, body }) => devices.open(tenant, params.id, body)),
     handle(endLinkDevice, ({ tenant, params }) => devices.end(tenant, params.id, params.deviceId)),
     handle(viewPublicLink, async ({ body }) => (await visits.page(body.ticket)).page, { authorize }),

@@ -276,7 +276,7 @@ function linkRoute(pages: LinkPages): AnyRoute {
   });
 }
 
-function endRoute({ linkDevices }: LinkPages): AnyRoute {
+function endRoute({ publicLinks }: LinkPages): AnyRoute {
   return accountPost({
     path: `${LINKS_PATH}/{id}/end`,
     summary: 'Ends a link for anybody.',
@@ -285,7 +285,7 @@ function endRoute({ linkDevices }: LinkPages): AnyRoute {
     params: idParams,
     body: z.object({}),
     async handle({ page, user, params }) {
-      await linkDevices.endLink(user.tenant, params.id);
+      await publicLinks.end(user.tenant, params.id);
       return redirect(302, addressFrom(page, `${LINKS_PATH}/${params.id}?done=ended`));
     },
   });

@@ -67,7 +67,7 @@ const publicLink = {
   endDate: 1e13,
   taking: [],
   endedAt: null,
-  devices: [device],
+  devices: [device, { ...device, id: 'd-0', endDate: 5, visit: 'w' }],
 };
 
 const CASES: readonly Case[] = [
@@ -158,10 +158,11 @@ const CASES: readonly Case[] = [
       END: {},
       DEVICE_OPEN: { device },
       DEVICE_TAKE: { device: 'd-1' },
-      DEVICE_NEXT: { device: 'd-1', visit: 'v' },
+      DEVICE_NEXT: { device: 'd-1', visit: 'x' },
       DEVICE_MAKE: { device: 'd-1', visit: 'v', documentId: 'x' },
       DEVICE_PIN: { device: 'd-1', pin: 'p' },
       DEVICE_END: { device: 'd-1' },
+      DEVICES_OVER: {},
     },
   },
   {
