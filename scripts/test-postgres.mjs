@@ -20,11 +20,11 @@ const SUITES = [
   'actors/portal/{documents,drafts,signing}/*',
   'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,nonsense,program}',
   'http/portal/accounts/*',
-  'http/portal/lists/*',
+  'http/portal/{links,lists}/*',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
   'http/portal/requests/{branding,folder-keys,observers,reminders,reminders-kill,saved-flow-documents,templates*}',
   'http/portal/signing/*',
-  'browser/account/sender',
+  'browser/account/{sender,link-visits}',
   'browser/portal-whole',
   'browser/portal/{fields,signed}',
 ];
@@ -45,7 +45,7 @@ const SUITES_OF_NODES = [
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,templates-bulk,text-tags}',
   'http/portal/audit-trail',
   'http/portal/signing/{concurrent-signatures,own-signatures}',
-  'browser/account/sender',
+  'browser/account/{sender,link-visits}',
   'browser/portal-whole',
   'browser/portal/signed',
 ];

@@ -49,6 +49,8 @@ export interface Leniency {
   readonly alsoAsks?: readonly string[];
   /** The browser refuses a frame and logs an error. @default false */
   readonly refusedFrames?: boolean;
+  /** The service is started again on another port: pages ask every one of this machine. @default false */
+  readonly movesOn?: boolean;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function visit(
   t: Pick<ExecutionContext, 'teardown'>,
   origin: string,
   options: BrowserContextOptions = {},
-  { alsoAsks = [], refusedFrames = false }: Leniency = {},
+  { alsoAsks = [], refusedFrames = false, movesOn = false }: Leniency = {},
 ): Promise<OpenedPage> {
   browser ??= chromium.launch({
     executablePath: CHROMIUM.map(pathOf).find((path) => path !== undefined) ?? 'chromium',
@@ -82,7 +84,8 @@ export async function visit(
     const { origin: asked, protocol } = new URL(request.url());
     // Object URLs that a page created itself are no requests.
     const isOwn = protocol === 'data:' || protocol === 'blob:';
-    if (!isOwn && !known.includes(asked)) faults.push(`asked ${request.url()}`);
+    const isMoved = movesOn && new URL(origin).hostname === new URL(request.url()).hostname;
+    if (!isOwn && !isMoved && !known.includes(asked)) faults.push(`asked ${request.url()}`);
   });
   page.on('pageerror', (error) => faults.push(`threw ${error.message}`));
   page.on('console', (message) => {
