@@ -57,25 +57,28 @@ const LONG = [
 const RELEASE = [
   'project/{clients,clients-before-release,release}',
   'commands/store-copy',
-  'http/portal/requests/{branding,drafts,reminders,templates}-kill',
+  'http/portal/kills/{drafts,folders,reports}',
+  'http/portal/requests/{branding,drafts,field-attachments,reminders,templates}-kill',
+  'http/portal/requests/text-tags-versions',
+  'contract/postgres-{packed-store,pair-order}',
+  'actors/batch/recovery-property',
   'service/shards-{two,four}*',
   'service/soak/soak*',
-  'postgres/{chaos,client-addresses,hosts,plans,restore,shared-limits,suspended-nodes,wrong-clocks}',
+  'postgres/{chaos,client-addresses,hosts,killed-nodes,plans,restore,shared-limits,suspended-nodes,wrong-clocks}',
   'actors/shared/objects/{object-nodes,return-to-moment}',
   'actors/batch/folders/input-buckets',
-  'browser/account/sender-devices',
-  'http/portal/xades-options-long',
+  'browser/account/{branding,corrections,editor-sessions,passkeys,sender-devices,templates}',
+  'browser/{operator-inspection,operators/zoom-and-dialogs}',
+  'http/portal/xades-{options,options-long}',
   'browser/engines/*',
 ];
 
 /** Tests that the check runs on the next Node too: those of the listener, the store and threads, which depend on its version most. */
 const NEXT_NODE = [
-  'logging/*',
   'actors/compiler-flags',
-  'machines/{portal,batch}/*',
   'runtime/{host,step,store/lmdb,effects/outbox,timers/timers}',
   'http/core/headers',
-  'http/batch/{jobs,session,uploads}',
+  'http/batch/{jobs,uploads}',
   'crypto/{keys/load,sign}',
   'commands/try',
 ];

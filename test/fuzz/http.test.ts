@@ -6,7 +6,7 @@ import { type Client, startProgram } from '../actors/portal/service.ts';
 import { roundsOf } from '../project/rounds.ts';
 import { fuzzHttp } from './http/session.ts';
 
-const REQUESTS = Number(process.env['SEALWRIGHT_FUZZ_REQUESTS'] ?? roundsOf(2_000, 20_000));
+const REQUESTS = Number(process.env['SEALWRIGHT_FUZZ_REQUESTS'] ?? roundsOf(1_000, 20_000));
 const SEED = Number(process.env['SEALWRIGHT_FUZZ_SEED'] ?? '1');
 
 test('every operation answers any request as described, without internal errors and with its health kept', async (t) => {

@@ -143,7 +143,7 @@ test.serial(
   async (t) => {
     const root = await temporaryRoot(t);
     const load: Load = { accepted: [], dropped: [] };
-    for (let round = 0; round < roundsOf(3, 5); round += 1) {
+    for (let round = 0; round < roundsOf(2, 5); round += 1) {
       const service = await Service.start(t, { root, settings: SETTINGS });
       const giving = give(service, load, `round-${round}`, 24).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));

@@ -8,7 +8,7 @@ import { fieldsOf, recordsOf, type TextSearch } from '../../../actors/shared/tab
 import { roundsOf } from '../../project/rounds.ts';
 import { random } from '../portal/documents/some-documents.ts';
 
-const ROUNDS = roundsOf(24, 200);
+const ROUNDS = roundsOf(12, 200);
 /** A scan has turns of the event loop in them. */
 const COUNT = 140_000;
 const ALL = { groups: [], newestFirst: false, offset: 0, limit: 3 };

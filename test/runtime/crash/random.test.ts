@@ -11,7 +11,7 @@ import { KINDS, NAMES, PEERS, peerOf, type RandomContext, replay } from './rando
 import { RandomSimulation } from './random-simulation.ts';
 
 const FIRST = Number(process.env['SEALWRIGHT_RANDOM_SEED'] ?? 1);
-const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? roundsOf(3, 60));
+const SEEDS = Number(process.env['SEALWRIGHT_RANDOM_SEEDS'] ?? roundsOf(2, 60));
 const TURNS = 120;
 
 const contextOf = (actor: StoredActor) => actor.context as unknown as RandomContext;

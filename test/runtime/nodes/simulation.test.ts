@@ -3,7 +3,7 @@ import test from 'ava';
 import { roundsOf } from '../../project/rounds.ts';
 import { type Mutation, simulate } from './simulation.ts';
 
-const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? roundsOf(40, 120));
+const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? roundsOf(20, 120));
 
 test('nodes that are suspended, killed and disconnected lose no effect, and duplicate none', async (t) => {
   let takenOver = 0;
