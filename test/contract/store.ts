@@ -7,7 +7,7 @@ import {
   type StoreUnderTest,
   storeContract as storePromises,
 } from '@sealwright/runtime/testing';
-import ava, { type ExecutionContext, type TestFn } from 'ava';
+import ava, { type ExecutionContext, type SerialFn, type TestFn } from 'ava';
 import { setup } from 'xstate';
 import { migrateStore } from '#runtime/step/migrate.js';
 import {
@@ -95,7 +95,7 @@ const CHANGED_MACHINES: readonly {
 export function storeContract(
   name: string,
   open: (t: ExecutionContext) => Promise<StoreUnderTest>,
-  test: TestFn = ava,
+  test: TestFn | SerialFn = ava,
 ): void {
   const promise = (
     title: string,

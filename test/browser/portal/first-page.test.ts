@@ -140,8 +140,9 @@ test.serial(
     const asked = page.waitForRequest('**/pdf.worker.min.mjs');
     await page.goto(`${site.url}${site.signPath}`, { waitUntil: 'commit' });
     const sheet = page.locator('.page').first();
-    const before = await sheet.boundingBox();
+    // Scripts run once the styles are there; until then the sheet stands elsewhere.
     await asked;
+    const before = await sheet.boundingBox();
     finish();
     await page.evaluate(`document.querySelector('img.sheet-of').decode()`);
     t.deepEqual(await sheet.boundingBox(), before);
