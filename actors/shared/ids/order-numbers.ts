@@ -5,6 +5,9 @@ import type { Millis } from '../../../machines/ids.ts';
 
 const PER_MILLISECOND = 1000;
 
+/** Times from the year 2200 on are those of a clock gone wrong: their numbers would soon be too large to count on exactly. */
+const LATEST = Date.UTC(2200);
+
 /** Nodes that assign numbers at a time, at most: each has those with its own remainder. */
 const NODES = 64;
 
@@ -27,7 +30,7 @@ export class OrderNumbers {
   /** The next number, and the current time of the clock. */
   next(): { readonly order: number; readonly at: Millis } {
     const at = this.#clock.now();
-    const least = Math.max(this.#last + 1, at * PER_MILLISECOND);
+    const least = Math.max(this.#last + 1, at < LATEST ? at * PER_MILLISECOND : 0);
     this.#last = this.#node === undefined ? least : least + ((NODES + this.#node - (least % NODES)) % NODES);
     return { order: this.#last, at };
   }

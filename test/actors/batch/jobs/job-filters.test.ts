@@ -177,6 +177,21 @@ test('failed jobs are found by the code of their error', async (t) => {
   );
 });
 
+test('jobs of a clock that was centuries ahead have numbers of their own, and so have later ones', (t) => {
+  const clock = new SimulatedClock(Date.UTC(2526));
+  const order = new OrderNumbers(clock, firstOrderNumberAt(START));
+  const numbers = [
+    order,
+    order,
+    order,
+    new OrderNumbers(new SimulatedClock(START), firstOrderNumberAt(START) + 3),
+  ].map((one) => one.next().order);
+  t.deepEqual(
+    numbers,
+    [1, 2, 3, 4].map((more) => firstOrderNumberAt(START) + more),
+  );
+});
+
 test('a clock set back changes no order, and createdAt keeps the clock time', (t) => {
   const clock = new SimulatedClock(START);
   const order = new OrderNumbers(clock, firstOrderNumberAt(START + HOUR));
