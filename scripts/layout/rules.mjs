@@ -34,7 +34,7 @@ export const ZONES = {
       /^runtime\/(index|actions|core|copy|history|inspect|lmdb|postgres|postgres-parts|shards)\.ts$/,
     ],
     imports: {},
-    packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache', '@opentelemetry/api'],
+    packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
     builtins: true,
   },
   crypto: {
@@ -109,7 +109,7 @@ export const ZONES = {
    */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/(pages\/(batch|portal)(\/(account|sender))?|components)\/[^/]+\.tsx?$/],
+    enteredBy: [/^web\/(pages\/(batch|portal)(\/(accounts|sender))?|components)\/[^/]+\.tsx?$/],
     imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all', clients: 'types' },
     packages: ['pdfjs-dist', 'node-forge', 'preact', 'preact-render-to-string'],
     builtins: true,
@@ -172,6 +172,14 @@ export const ZONES = {
     imports: { clients: 'all' },
     packages: [],
     builtins: true,
+  },
+  /** Traces and metrics of the runtime for programs that have OpenTelemetry. */
+  'opentelemetry client': {
+    owns: /^clients\/opentelemetry\//,
+    enteredBy: [],
+    imports: { runtime: 'all' },
+    packages: ['@opentelemetry/api'],
+    builtins: false,
   },
   /** Typed clients of the HTTP APIs; they use nothing but what browsers and Node have. */
   clients: {

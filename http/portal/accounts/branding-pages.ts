@@ -15,9 +15,12 @@ import {
   MAX_SUBJECT,
 } from '../../../contracts/portal/words.ts';
 import { pageBrandingOf } from '../../../machines/portal/branding.ts';
-import { brandingPage } from '../../../web/pages/portal/account/branding-view.tsx';
-import { SAMPLE_CONTRACT, sampleSigningPage } from '../../../web/pages/portal/account/sample-signing-page.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
+import { brandingPage } from '../../../web/pages/portal/accounts/branding-view.tsx';
+import {
+  SAMPLE_CONTRACT,
+  sampleSigningPage,
+} from '../../../web/pages/portal/accounts/sample-signing-page.ts';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { asset, assetReply } from '../../core/asset.ts';
 import { page as pageReply } from '../../core/reply.ts';

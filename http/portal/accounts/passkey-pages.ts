@@ -8,8 +8,8 @@ import type { FactorOwner, SecondFactors, SignedInUser } from '../../../actors/p
 import { MAX_PASSKEY_ANSWER } from '../../../contracts/portal/users.ts';
 import type { UserId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { newPasskeyPage, recoveryCodesPage } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { OWN_PASSKEYS } from '../../../web/pages/portal/account-form.tsx';
+import { newPasskeyPage, recoveryCodesPage } from '../../../web/pages/portal/accounts/second-factor-view.tsx';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
 import { doneReply } from './outcomes.ts';

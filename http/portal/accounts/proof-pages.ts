@@ -8,9 +8,9 @@ import type { SecondFactors, SignedInUser } from '../../../actors/portal/api.ts'
 import { MAX_PASSKEY_ANSWER } from '../../../contracts/portal/users.ts';
 import { needsProof } from '../../../machines/portal/accounts/user-rights.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { secondStepPage, signInAgainPage } from '../../../web/pages/portal/account/second-factor-view.tsx';
 import { OWN_FACTOR, OWN_PASSKEYS } from '../../../web/pages/portal/account-form.tsx';
 import { addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
+import { secondStepPage, signInAgainPage } from '../../../web/pages/portal/accounts/second-factor-view.tsx';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireFormToken } from '../access-check.ts';

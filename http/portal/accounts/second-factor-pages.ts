@@ -15,13 +15,13 @@ import {
   type UserSignIn,
 } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
 import {
   enrolmentPage,
   recoveryCodesPage,
   secondStepPage,
   signInAgainPage,
-} from '../../../web/pages/portal/account/second-factor-view.tsx';
-import { type AccountPage, addressFrom, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
+} from '../../../web/pages/portal/accounts/second-factor-view.tsx';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/session-cookies.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

@@ -16,7 +16,7 @@ import {
   certificateChoicePage,
   onTheWayPage,
   providerTroublePage,
-} from '../../../web/pages/portal/account/provider-signing-view.tsx';
+} from '../../../web/pages/portal/accounts/provider-signing-view.tsx';
 import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { clientNetwork } from '../../core/access/addresses.ts';
 import type { Caller } from '../../core/access/caller.ts';

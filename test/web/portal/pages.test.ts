@@ -19,7 +19,7 @@ import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { deviceName } from '../../../web/pages/portal/account/device-name.ts';
+import { deviceName } from '../../../web/pages/portal/accounts/device-name.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { bulkPage } from '../../../web/pages/portal/sender/bulk-view.tsx';
 import { FOLDERS_OFFERED, FolderOptions } from '../../../web/pages/portal/sender/folder-options.tsx';

@@ -4,9 +4,9 @@ import type { MemberView } from '../../../contracts/portal/users.ts';
 import type { Language } from '../../../contracts/portal/words.ts';
 import { Button } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
-import { deviceName } from './account/device-name.ts';
 import { AccountForm, Notice, Sure, type Viewed } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
+import { deviceName } from './accounts/device-name.ts';
 import { timeText } from './sender/times.ts';
 
 /** @param action path of the form that ends sessions */

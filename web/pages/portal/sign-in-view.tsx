@@ -8,11 +8,11 @@ import type {
 } from '../../../actors/portal/api.ts';
 import { Button, ButtonLink, Field } from '../../components/controls.tsx';
 import { Facts } from '../../components/surfaces.tsx';
-import { outside } from './account/outside-page.tsx';
-import { PASSKEY_SCRIPT, PasskeyForm } from './account/passkey-form.tsx';
-import { FactorCard } from './account/second-factor-view.tsx';
 import { Notice, OWN_SESSIONS, SIGN_IN_AGAIN } from './account-form.tsx';
 import { type AccountNotice, type AccountPage, accountPage, addressFrom } from './account-frame.ts';
+import { outside } from './accounts/outside-page.tsx';
+import { PASSKEY_SCRIPT, PasskeyForm } from './accounts/passkey-form.tsx';
+import { FactorCard } from './accounts/second-factor-view.tsx';
 import { noticePage } from './notice-view.tsx';
 import { portalPage } from './page-frame.tsx';
 import { SessionTable } from './sessions-view.tsx';

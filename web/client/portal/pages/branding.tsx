@@ -1,6 +1,6 @@
 /** `/organization/branding`: uploads the logo, and shows the pages with what is typed. */
 import type { MailPreview } from '../../../../clients/typescript/portal.d.ts';
-import { type BrandingActions, BrandingEditor } from '../../../pages/portal/account/branding-editor.tsx';
+import { type BrandingActions, BrandingEditor } from '../../../pages/portal/accounts/branding-editor.tsx';
 import { below, delay } from '../../dom.ts';
 import { hydrateIslands } from '../../islands.tsx';
 import { pageData } from '../page-data.ts';
