@@ -116,9 +116,9 @@ export interface CreateOptions {
   readonly faults?: Faults;
   /** Hosts actors on threads; made by `shards` of the entry of this name. @default on this thread */
   readonly shards?: ShardOptions;
-  /** Traces of sends, steps, effects and messages; `openTelemetry` of the entry `otel` makes them. @default none */
+  /** Traces of sends, steps, effects and messages; `@sealwright/opentelemetry` makes them. @default none */
   readonly tracing?: Tracing;
-  /** Counters of messages, effects and restarts; `openTelemetryMetrics` of the entry `otel` makes them. @default none */
+  /** Counters of messages, effects and restarts; `@sealwright/opentelemetry` makes them. @default none */
   readonly metrics?: Metrics;
   /**
    * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process

@@ -38,6 +38,7 @@ const sources = [
   'clients/README.md',
   'clients/mcp/README.md',
   'clients/n8n/README.md',
+  'clients/opentelemetry/README.md',
   'web/README.md',
   'test/README.md',
   'runtime/README.md',

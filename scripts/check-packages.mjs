@@ -30,7 +30,7 @@ import { tryProgram } from './release/try-program.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Packages that the types of an entry, or the program of the README, need beside the tarball. */
-const PEERS = { runtime: ['xstate', 'lmdb', '@opentelemetry/api', '@types/pg'] };
+const PEERS = { runtime: ['xstate', 'lmdb', '@types/pg'] };
 /** Output of the program of the README, over both runs. */
 const PRINTED = { runtime: /^mail \S+ reminder\/ana\/\S+\nsent\n$/, crypto: /^(TOTAL-PASSED\n)+$/ };
 /** Programs of the guide that need no others. */

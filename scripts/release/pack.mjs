@@ -42,7 +42,10 @@ const MEMBERS = [
   'optionalDependencies',
 ];
 
-/** Packs into a folder, and returns the paths: the program first, the packages in the order of the workspaces, the client, the node for n8n, the server for assistants. */
+/**
+ * Packs into a folder, and returns the paths: the program first, the packages in the order of the workspaces, the client, the node for n8n, the server
+ * for assistants, and traces of the runtime.
+ */
 export function packAll(folder) {
   const work = mkdtempSync(join(tmpdir(), 'sealwright-pack-'));
   try {
@@ -53,7 +56,8 @@ export function packAll(folder) {
     const client = packClient(join(work, 'client'), folder);
     const node = packNode(join(work, 'n8n'), folder);
     const mcp = packMcp(join(work, 'mcp'), folder);
-    return [pack(staged, folder), ...packages, client, node, mcp];
+    const telemetry = packOpenTelemetry(join(work, 'opentelemetry'), folder);
+    return [pack(staged, folder), ...packages, client, node, mcp, telemetry];
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -96,22 +100,7 @@ function stageProgram(staged, packages) {
 function packClient(staged, folder) {
   mkdirSync(staged);
   const source = join(ROOT, 'clients', 'typescript');
-  const flags = [
-    '--ignoreConfig',
-    '--declaration',
-    '--emitDeclarationOnly',
-    '--allowImportingTsExtensions',
-    '--strict',
-  ];
-  const target = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node', '--outDir', staged];
-  run(
-    ROOT,
-    process.execPath,
-    'node_modules/typescript/bin/tsc',
-    ...flags,
-    ...target,
-    join(source, 'client.ts'),
-  );
+  writeTypes(join(source, 'client.ts'), staged);
   for (const name of ['client.js', 'idempotency-keys.js'])
     cpSync(join(ROOT, 'dist', 'clients', 'typescript', name), join(staged, name));
   for (const name of ['portal.d.ts', 'batch.d.ts']) cpSync(join(source, name), join(staged, name));
@@ -185,6 +174,31 @@ export function packMcp(staged, folder) {
   cpSync(join(source, 'README.md'), join(staged, 'README.md'));
   cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
   return packOwn(source, staged, folder, {});
+}
+
+/** Traces and metrics of the runtime, with their types. */
+function packOpenTelemetry(staged, folder) {
+  const source = join(ROOT, 'clients', 'opentelemetry');
+  const out = join(staged, 'dist');
+  mkdirSync(out, { recursive: true });
+  writeTypes(join(source, 'index.ts'), out);
+  cpSync(join(ROOT, 'dist', 'clients', 'opentelemetry', 'index.js'), join(out, 'index.js'));
+  cpSync(join(source, 'README.md'), join(staged, 'README.md'));
+  cpSync(join(ROOT, 'LICENSE'), join(staged, 'LICENSE'));
+  return packOwn(source, staged, folder, {});
+}
+
+/** Writes the types of a file for programs that use its package. */
+function writeTypes(file, folder) {
+  const flags = [
+    '--ignoreConfig',
+    '--declaration',
+    '--emitDeclarationOnly',
+    '--allowImportingTsExtensions',
+    '--strict',
+  ];
+  const target = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node', '--outDir', folder];
+  run(ROOT, process.execPath, 'node_modules/typescript/bin/tsc', ...flags, ...target, file);
 }
 
 /** Packs a client with its own package.json, which has the version of the program. */

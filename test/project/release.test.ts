@@ -103,6 +103,7 @@ for (const title of casesOf(
       `sealwright-${version}.tgz`,
       `sealwright-client-${version}.tgz`,
       `sealwright-mcp-${version}.tgz`,
+      `sealwright-opentelemetry-${version}.tgz`,
       `sealwright-runtime-${version}.tgz`,
       `sealwright-signatures-${version}.tgz`,
     ];

@@ -11,11 +11,11 @@ import {
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type CreateOptions, createRuntime, defineActor, defineEffect, tell } from '@sealwright/runtime';
 import { lmdb } from '@sealwright/runtime/lmdb';
-import { openTelemetry, openTelemetryMetrics } from '@sealwright/runtime/otel';
 import { shards } from '@sealwright/runtime/shards';
 import { testRuntime } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
+import { openTelemetry, openTelemetryMetrics } from '../../clients/opentelemetry/index.ts';
 import { folderFor } from './folder.ts';
 import { bell, clerk, worker } from './shards/public-module.ts';
 

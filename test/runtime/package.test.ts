@@ -31,7 +31,6 @@ test('each entry of the runtime loads the packages of its own driver alone', (t)
   t.deepEqual(packagesOf('lmdb', '.js'), ['lmdb']);
   t.deepEqual(packagesOf('postgres', '.js'), []);
   t.deepEqual(packagesOf('memory', '.js'), []);
-  t.deepEqual(packagesOf('otel', '.js'), ['@opentelemetry/api']);
 });
 
 test('the types of each entry of the runtime need the types of its own driver alone', (t) => {

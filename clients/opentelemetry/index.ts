@@ -1,4 +1,4 @@
-/** Traces by OpenTelemetry: send → step → effect → message; and metrics. Needs the package `@opentelemetry/api`. */
+/** Traces of the runtime by OpenTelemetry: send → step → effect → message; and its metrics. */
 import {
   type BatchObservableCallback,
   context,
@@ -10,11 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { describeFailure } from './model/failures.ts';
-import type { Metrics } from './model/metrics.ts';
-import type { TraceContext, Tracing } from './model/tracing.ts';
-
-export type { Metrics, TraceContext, Tracing };
+import { describeFailure, type Metrics, type Tracing } from '@sealwright/runtime';
 
 /**
  * Traces for `createRuntime({ tracing })`. The trace context is stored with each effect, in the form of the registered
