@@ -94,7 +94,6 @@ function folderOptions(
       },
       concurrency: watchedFolder.stabilityConcurrency,
       ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
-      ignoredNames: watchedFolder.ignoredNames,
       ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
       recursive: input.recursive,
       sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,

@@ -14,6 +14,9 @@ const DEVELOPMENT_FILE = 'development-signer.pem';
 /** The development CA alone, for verifiers that should trust it. */
 export const DEVELOPMENT_CA_FILE = 'development-ca.pem';
 
+/** Signatures asked of one service at the same time, as many as `Pipeline:MaxConcurrency` may be. */
+const MAX_IN_FLIGHT = 32;
+
 /** A key at a service, and the file with its certificate. */
 export interface ServiceKeySource extends Pick<ServiceSigner, 'limits' | 'isTried'> {
   readonly source: ServiceSigner['place']['service'];
@@ -91,7 +94,7 @@ function serviceSourceOf(
       source,
       certificatePath,
       place: placeOf(source, key, keyService),
-      limits: { maxInFlight: keyService.maxInFlight, timeoutMs: keyService.timeoutSeconds * 1000 },
+      limits: { maxInFlight: MAX_IN_FLIGHT, timeoutMs: keyService.timeoutSeconds * 1000 },
       isTried: keyService.trySignature,
     },
     path: certificatePath,

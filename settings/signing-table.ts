@@ -172,16 +172,12 @@ const CERTIFICATE_KEYS = {
     ({ env }) => ({ variable: TOKEN_VARIABLE, value: env[TOKEN_VARIABLE] ?? '' }),
     { says: 'Without that file: environment variable with the token.' },
   ),
-  'KeyService:MaxInFlight': key(whole(1, 64), 32, {
-    unit: 'signatures',
-    says: 'Signatures asked for at the same time, as far as `Pipeline:MaxConcurrency` allows.',
-  }),
   'KeyService:TimeoutSeconds': key(whole(1, 300), 30, {
     unit: 'seconds',
     says: 'Time limit of one signature with its repetitions.',
   }),
   'KeyService:TrySignature': key(flag(), true, {
-    says: 'Sign once at start, and after an outage, to see whether the key signs.',
+    says: 'Sign once at start, and after an outage, to see whether the key signs. Switch it off where each signature is paid.',
   }),
 } as const;
 

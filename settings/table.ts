@@ -105,75 +105,6 @@ const HOSTING_KEYS = {
   }),
 } as const;
 
-/** Default of `WatchedFolder:IgnoredNames`, beside the defaults of extensions and prefixes. */
-export const SYSTEM_FILES: readonly string[] = [
-  // Windows and macOS.
-  'Thumbs.db',
-  'ehthumbs.db',
-  'ehthumbs_vista.db',
-  'desktop.ini',
-  '$RECYCLE.BIN',
-  'RECYCLER',
-  'System Volume Information',
-  '.DS_Store',
-  '._*',
-  '.Trash*',
-  '.Spotlight-V100',
-  '.fseventsd',
-  '__MACOSX',
-  'Network Trash Folder',
-  'Temporary Items',
-  // File servers: recycle bins, snapshots, previews, and files that were removed while they were open.
-  '@eaDir',
-  '#recycle',
-  '#snapshot',
-  '@Recycle',
-  '@Recently-Snapshot',
-  '@tmp',
-  '.@__thumb',
-  '~snapshot',
-  'lost+found',
-  '.nfs*',
-  '.smbdelete*',
-  '.fuse_hidden*',
-  // Shortcuts, streams beside a file, and locks of programs that compare folders.
-  '*.lnk',
-  '*:Zone.Identifier',
-  '*:AFP_AfpInfo',
-  '*:com.dropbox.attributes',
-  '*.ffs_lock',
-  '*.ffs_tmp',
-  // Transfers and downloads in progress.
-  '*.filepart',
-  '*.partial',
-  '*_part',
-  '*.uploading',
-  '*.upload',
-  '*.incomplete',
-  '*.inprogress',
-  '*.copying',
-  '*.writing',
-  '*.download',
-  '*.opdownload',
-  '*.lftp-pget-status',
-  '*.gstmp',
-  '*.aria2',
-  '*.!ut',
-  '*.!qB',
-  '*.bc!',
-  // Locks and temporary files of office programs and editors.
-  '.~lock.*#',
-  '*.temp',
-  '*.swo',
-  '*.swx',
-  '*.crswap',
-  '*~',
-  '#*#',
-  '4913',
-  '*.laccdb',
-  '(A Document Being Saved By *',
-];
-
 const schemaName = pattern(
   'name',
   'must begin with a lower-case letter and go on with lower-case letters, digits and underscores, at most 63',
@@ -237,11 +168,6 @@ const extension = pattern(
 const namePrefix = pattern(
   'beginning of a file name',
   'must be the beginning of a file name',
-  z.string().regex(/^[^/\\\0]+$/),
-);
-const ignoredName = pattern(
-  'file name',
-  'must be a file name, in which `*` stands for any characters',
   z.string().regex(/^[^/\\\0]+$/),
 );
 const nameRule = 'must be 1 to 40 lower-case letters, digits and inner hyphens';
@@ -386,9 +312,6 @@ export const KEYS = {
   }),
   'WatchedFolder:IgnoredPrefixes': key(list(namePrefix), ['.', '~$'], {
     says: 'Files whose names begin with one of these are ignored.',
-  }),
-  'WatchedFolder:IgnoredNames': key(list(ignoredName), SYSTEM_FILES, {
-    says: 'Files and directories of systems, file servers and programs that are never taken; `*` stands for any characters; compared without case. An own list replaces the default.',
   }),
   'WatchedFolder:PollIntervalSeconds': key(whole(5, 3600), 30, {
     unit: 'seconds',

@@ -21,6 +21,7 @@ export const UNUSED_KEYS = [
   'Signing:Profiles:#:Certificate:WindowsStore:*',
   'Statistics:*',
   'Telemetry:*',
+  'WatchedFolder:IgnoredNames:*',
 ] as const;
 
 /** True when the key is known but not read by this version. */

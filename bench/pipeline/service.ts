@@ -259,7 +259,6 @@ function batchOptions(
           concurrency: 64,
           ignoredExtensions: ['.part'],
           ignoredPrefixes: ['.'],
-          ignoredNames: [],
           sweepIntervalMs: 30_000,
         },
       },

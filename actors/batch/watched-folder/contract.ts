@@ -44,8 +44,6 @@ export interface WatchedFolderSettings {
   readonly ignoredExtensions: readonly string[];
   /** Compared case-sensitively with the start of the name (`WatchedFolder:IgnoredPrefixes`). */
   readonly ignoredPrefixes: readonly string[];
-  /** Whole names, compared case-insensitively; `*` stands for any characters (`WatchedFolder:IgnoredNames`). */
-  readonly ignoredNames: readonly string[];
   /** True: files in directories below the folder are offered too (`Storage:Inputs[].Recursive`). @default false */
   readonly recursive?: boolean;
   /** Interval between two listings, milliseconds (`WatchedFolder:PollIntervalSeconds`). */

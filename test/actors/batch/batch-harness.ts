@@ -99,7 +99,6 @@ export async function batchFixture(
       concurrency: 64,
       ignoredExtensions: ['.part'],
       ignoredPrefixes: ['.'],
-      ignoredNames: [],
       recursive,
       sweepIntervalMs: 5_000,
     },

@@ -123,7 +123,6 @@ export async function openTestService(
             sweepIntervalMs: 5_000,
             ignoredExtensions: ['.part'],
             ignoredPrefixes: ['.'],
-            ignoredNames: [],
           },
         },
       ],

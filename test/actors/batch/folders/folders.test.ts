@@ -43,7 +43,6 @@ test('a file whose path is too long counts as one failure and is not offered aga
         concurrency: 4,
         ignoredExtensions: [],
         ignoredPrefixes: [],
-        ignoredNames: [],
         sweepIntervalMs: 1_000,
       },
     },

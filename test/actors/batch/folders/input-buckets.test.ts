@@ -115,7 +115,6 @@ async function watching(
       concurrency: 4,
       ignoredExtensions: ['.part'],
       ignoredPrefixes: ['.'],
-      ignoredNames: [],
       recursive: true,
       sweepIntervalMs: 200,
     },

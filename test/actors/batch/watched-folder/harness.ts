@@ -12,7 +12,6 @@ import {
   type WatchedFolderSettings,
   type WatchedFolderState,
 } from '../../../../actors/batch/watched-folder/index.ts';
-import { SYSTEM_FILES } from '../../../../settings/table.ts';
 
 export interface Line {
   readonly level: string;
@@ -62,7 +61,6 @@ const SETTINGS: WatchedFolderSettings = {
   concurrency: 64,
   ignoredExtensions: ['.tmp', '.part', '.crdownload', '.swp'],
   ignoredPrefixes: ['.', '~$'],
-  ignoredNames: SYSTEM_FILES,
   sweepIntervalMs: 60_000,
   missingRetryMs: 50,
 };

@@ -66,7 +66,6 @@ function pickupByHand(
         concurrency: 1,
         ignoredExtensions: [],
         ignoredPrefixes: [],
-        ignoredNames: [],
         sweepIntervalMs: 60_000,
       },
     },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { SYSTEM_FILES } from '../../../../settings/table.ts';
+import { SYSTEM_FILES } from '../../../../actors/batch/watched-folder/ignored-names.ts';
 import { createHarness, type Harness } from './harness.ts';
 
 const RECURSIVE = { settings: { recursive: true } };

@@ -62,7 +62,6 @@ function offeredParts(t: ExecutionContext, { mount }: Share, write: (part: numbe
           sweepIntervalMs: 60_000,
           ignoredExtensions: [],
           ignoredPrefixes: [],
-          ignoredNames: [],
         },
       },
       fileReader: {

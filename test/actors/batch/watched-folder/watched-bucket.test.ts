@@ -46,7 +46,6 @@ function watching(t: ExecutionContext) {
       concurrency: 2,
       ignoredExtensions: [],
       ignoredPrefixes: [],
-      ignoredNames: [],
       recursive: true,
       sweepIntervalMs: 5_000,
     },
