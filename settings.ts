@@ -18,13 +18,14 @@ import { KEYS, readNames, type Settings } from './settings/table.ts';
 import { isSectionOf, unknownKeys } from './settings/unknown-keys.ts';
 
 export { inputOverlaps } from './settings/checks.ts';
+export { DIGEST_BYTES, digestIn } from './settings/encryption-checks.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/findings.ts';
 export type { ProviderSettings } from './settings/identity-table.ts';
 export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export { placeOfInput, prefixOf } from './settings/objects-table.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
-export { DIGEST_BYTES, digestIn, sealLevel, sealProfileSettings } from './settings/signing-checks.ts';
+export { sealLevel, sealProfileSettings } from './settings/seal-profile.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type Environment, type EnvironmentName, isSettingArgument } from './settings/sources.ts';
 export type { InputSettings, Settings } from './settings/table.ts';

@@ -6,6 +6,7 @@
 import { join, relative, sep } from 'node:path';
 import { describeFailure } from '@sealwright/runtime/core';
 import { hostsWithoutTls, parsePostgresUrl } from '@sealwright/runtime/postgres-parts';
+import { checkEncryption } from './encryption-checks.ts';
 import type { Fault, Warning } from './findings.ts';
 import { checkIdentity } from './identity-table.ts';
 import { isThisMachine } from './kinds.ts';
@@ -13,7 +14,7 @@ import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkObjects } from './objects-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
-import { checkEncryption, checkSigning } from './signing-checks.ts';
+import { checkSigning } from './signing-checks.ts';
 import { checkSigningProviders } from './signing-providers-table.ts';
 import type { InputSettings, Settings } from './table.ts';
 import { checkTokens } from './token-table.ts';

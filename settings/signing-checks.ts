@@ -1,10 +1,7 @@
 /**
- * Rules about signing that concern several keys at once: certificates, profiles, encryption.
+ * Rules about signing that concern several keys at once: certificates and profiles.
  *
- * Source: docs/batch-values.md §1 rows 5 and 6, §§6.1, 6.2 and 9.
- *
- * Names the signing profile that seals the documents of the portal, and at which level. Source: docs/configuration.md,
- * `Portal:SealProfile` and `Level`.
+ * Source: docs/batch-values.md §1 rows 5 and 6, §§6.1 and 6.2.
  */
 import {
   formatsOfParameter,
@@ -12,7 +9,9 @@ import {
   overrideName,
   PARAMETER_NAMES,
 } from '../machines/batch/signing-parameters.ts';
+import { DIGEST_BYTES, digestIn } from './encryption-checks.ts';
 import type { Fault, Warning } from './findings.ts';
+import { sealLevel, sealProfileSettings } from './seal-profile.ts';
 import {
   type CertificateSettings,
   isKeyService,
@@ -21,32 +20,10 @@ import {
 } from './signing-table.ts';
 import type { Settings } from './table.ts';
 
-/** Returns the signing profile that seals; undefined: the built-in one, without time-stamps. */
-export function sealProfileSettings({ portal, signing }: Settings) {
-  const local = signing.profiles.filter(({ method }) => method === 'Local');
-  return local.find(({ name }) => name === portal.sealProfile) ?? local[0];
-}
-
-/**
- * Returns the level of the portal's signatures. Without `Level` it is LTA where an authority and its root are configured: documents
- * must stay valid after the certificate ends, unlike files that are signed in bulk.
- */
-export function sealLevel(settings: Settings): 'B' | 'T' | 'LT' | 'LTA' {
-  const profile = sealProfileSettings(settings);
-  const { roots, useSystemRoots } = settings.signing.trust;
-  if (profile?.level !== undefined) return profile.level;
-  return profile?.timestamp.url !== undefined && (roots.length > 0 || useSystemRoots) ? 'LTA' : 'B';
-}
-
 interface Findings {
   readonly faults: Fault[];
   readonly warnings: Warning[];
 }
-
-/** Bytes of a digest, by its name in the configuration. */
-export const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
-const MIN_SALT = 16;
-const MIN_ITERATIONS = 10_000;
 
 export function checkSigning(settings: Settings, found: Findings): void {
   const { profiles, certificate } = settings.signing;
@@ -278,23 +255,6 @@ function checkPolicy(prefix: string, { policy }: ProfileSettings, faults: Fault[
   }
 }
 
-/** Decodes a digest from Base64 or hexadecimal; undefined when it has another length. */
-export function digestIn(written: string, length: number): Buffer | undefined {
-  const bytes =
-    /^[0-9A-Fa-f]+$/.test(written) && written.length === 2 * length ? hex(written) : base64(written);
-  return bytes?.length === length ? bytes : undefined;
-}
-
-function hex(written: string): Buffer {
-  return Buffer.from(written, 'hex');
-}
-
-/** Undefined when it is not Base64. */
-export function base64(written: string): Buffer | undefined {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(written) || written.length % 4 !== 0) return undefined;
-  return Buffer.from(written, 'base64');
-}
-
 function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findings): void {
   if (isGiven(profile.certificate)) {
     faults.push({
@@ -486,23 +446,4 @@ function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[
   ] as const) {
     if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });
   }
-}
-
-/** Source: docs/batch-values.md §9: the other keys count only when encryption is on. */
-export function checkEncryption({ encryption }: Settings, faults: Fault[]): void {
-  if (!encryption.enabled) return;
-  const { password, passwordEnvVar, salt, iterations } = encryption;
-  if (password === '' && passwordEnvVar.value === '') {
-    faults.push({
-      key: 'Encryption:Password',
-      rule: `is required when Encryption:Enabled is true, here or in the environment variable ${passwordEnvVar.variable}`,
-    });
-  }
-  const bytes = base64(salt);
-  if (salt === '')
-    faults.push({ key: 'Encryption:Salt', rule: 'is required when Encryption:Enabled is true' });
-  else if (bytes === undefined || bytes.length < MIN_SALT)
-    faults.push({ key: 'Encryption:Salt', rule: `must be Base64 of at least ${MIN_SALT} bytes` });
-  if (iterations < MIN_ITERATIONS)
-    faults.push({ key: 'Encryption:Iterations', rule: `must be at least ${MIN_ITERATIONS}` });
 }

@@ -14,6 +14,7 @@ import { IN_FLIGHT_STATES } from '../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../machines/batch/system-event.ts';
 import { type Millis, parseJobId } from '../../machines/ids.ts';
 import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
+import { move } from '../shared/files/move.ts';
 import {
   pathKey,
   pathOfUpload,
@@ -21,7 +22,6 @@ import {
   uploadName,
   VOLUME_FOLDER,
 } from '../shared/files/storage-layout.ts';
-import { move } from '../shared/files/tidy.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';

@@ -1,9 +1,7 @@
 /**
- * Conventions of the batch service for requests and refusals. Source: docs/batch-values.md §2.
- *
- * Parses request values by the schemas of their route.
+ * Conventions of the batch service: how values of requests are checked by the schemas of their route, and refused.
+ * Source: docs/batch-values.md §2.
  */
-
 import type { z } from 'zod';
 import type { RefusalCode } from '../../contracts/batch/refusals.ts';
 import { namingIgnored } from '../../contracts/ignored-members.ts';

@@ -1,69 +1,14 @@
 /**
  * Cleanup after the end of a job: removes the input once its signed output is durable, or moves the working folder to
- * the error folder. Both are idempotent after a crash. Source: docs/batch-values.md §7, "Processing folder").
- *
- * Moves files of a job, also to an error folder on another device. Synchronous: pool threads and recovery only.
+ * the error folder. Both are idempotent after a crash. Source: docs/batch-values.md §7, "Processing folder". Synchronous: pool threads and recovery only.
  */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { StagedInput } from '../../../machines/batch/job-context.ts';
-import { copyWhole } from './copy.ts';
 import { fileDigest } from './digest.ts';
 import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
-import { cutToBytes, NAME_LIMIT } from './output-names.ts';
+import { move } from './move.ts';
 import { dropHiddenCopy, isPublished } from './publish.ts';
-
-/** Neither file, folder nor link: cannot be copied. */
-class NotMovable extends Error {
-  readonly code = 'move.unsupported';
-  constructor(path: string) {
-    super(`${path} is neither a file nor a folder and cannot be moved to another device.`);
-    this.name = 'NotMovable';
-  }
-}
-
-/**
- * Moves a file or a folder with its content durably. To another device it copies under a hidden name, syncs, renames
- * and then removes the source, so that a crash leaves one complete copy. Like `rename`, refuses an existing folder that
- * is not empty.
- */
-export function move(from: string, target: string): void {
-  try {
-    renameSync(from, target);
-  } catch (error) {
-    if (errno(error) !== 'EXDEV') throw error;
-    const hidden = join(dirname(target), `.${cutToBytes(basename(target), NAME_LIMIT - 6)}.part`);
-    rmSync(hidden, { recursive: true, force: true });
-    copyTree(from, hidden);
-    renameSync(hidden, target);
-    syncDirectory(dirname(target));
-    rmSync(from, { recursive: true, force: true });
-    return;
-  }
-  syncDirectory(dirname(target));
-}
-
-function copyTree(from: string, to: string): void {
-  const stat = lstatSync(from);
-  if (stat.isFile()) copyWhole(from, to);
-  else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-  else if (stat.isDirectory()) {
-    mkdirSync(to, { mode: 0o750 });
-    for (const name of readdirSync(from)) copyTree(join(from, name), join(to, name));
-    syncDirectory(to);
-  } else throw new NotMovable(from);
-}
-
 /**
  * Removes the original unless it is no longer the file that was signed. Reads it again: its modification time proves
  * nothing, because it comes from another clock and may be coarse.

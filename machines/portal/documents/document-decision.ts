@@ -128,3 +128,6 @@ export function applySignatureEffect(document: DocumentContext): Pick<Decision, 
     ],
   };
 }
+
+/** Principal of what the service does by itself. */
+export const SERVICE = { by: null, userId: null, ipAddress: null, userAgent: null };

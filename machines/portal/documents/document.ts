@@ -95,7 +95,7 @@
  * The ends Concluded, Refused, Canceled and Expired also ask for `forgetParticipantUploads` when a field asks for a file:
  * uploads that no signature names end with the document.
  *
- * The deadline `reminders` is set after each decision for the next reminder or warning (`document-lifecycle.ts`).
+ * The deadline `reminders` is set after each decision for the next reminder or warning (`document-reminders.ts`).
  *
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
  */
@@ -125,14 +125,15 @@ import { editFlow } from './document-edits.ts';
 import * as documentEffects from './document-effects.ts';
 import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
 import * as lifecycle from './document-lifecycle.ts';
+import { concludedMails, startMails, summaryOf, withEvent } from './document-notifications.ts';
 import {
   nextReminderAt,
+  remind,
   remindersDue,
   setRefusedReminders,
   setReminders,
   withReminderDeadline,
-} from './document-lifecycle.ts';
-import { concludedMails, startMails, summaryOf, withEvent } from './document-notifications.ts';
+} from './document-reminders.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
 import * as participantActions from './participant-actions.ts';
@@ -520,7 +521,7 @@ export const documentMachine = machine.createMachine({
         EXPIRE: by(lifecycle.expire, 'Expired', STAYS),
         NEW_VERSION: by(lifecycle.newVersion, 'Pending'),
         EDIT_FLOW: by(editFlow, STAYS),
-        REMIND: by(lifecycle.remind, STAYS),
+        REMIND: by(remind, STAYS),
         SET_REMINDERS: by(setReminders, STAYS),
         REMINDERS_DUE: by(remindersDue, STAYS),
       },
