@@ -30,7 +30,6 @@ interface Step {
 }
 
 /** Called when the marks are shown. @param finish when nothing is left to do on the pages */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a class adds 130 bytes to the signing page, whose bytes are limited.
 export function startGuide(
   shown: ShownPdf,
   data: Pick<SigningData, 'words' | 'fields'>,
@@ -38,11 +37,9 @@ export function startGuide(
 ): void {
   const { words } = data;
   const next = requireElement('#guide-next');
-  const dock = requireElement('#guide');
   const unseen = requireElement('#guide-unseen');
-  const progress = requireElement('#guide-progress');
   const list = requireElement('#left');
-  const bar = requireElement('progress', HTMLProgressElement, dock);
+  const showSteps = startProgress(words);
   const last = next.textContent ?? '';
   const places = [...document.querySelectorAll<HTMLElement>('.page [data-mark]')].sort(
     (left, right) =>
@@ -55,15 +52,7 @@ export function startGuide(
   let hasSeenAll = false;
 
   const tell = () => {
-    const done = steps.filter(isDone).length;
     const target = following(steps, current);
-    for (const step of steps) {
-      const is = isDone(step);
-      step.entry.toggleAttribute('data-done', is);
-      requireElement('.unseen', HTMLElement, step.entry).textContent =
-        ` (${is ? words.isDone : words.notDone})`;
-      step.place.toggleAttribute('data-current', step === steps[current]);
-    }
     next.textContent =
       steps.length === 0
         ? last
@@ -72,11 +61,7 @@ export function startGuide(
           : current < 0
             ? words.guideStart
             : filled(words.guideNextTo, { name: target.name });
-    progress.textContent =
-      steps.length === 0 ? '' : filled(words.guideProgress, { done, count: steps.length });
-    bar.hidden = steps.length === 0;
-    bar.max = Math.max(steps.length, 1);
-    bar.value = done;
+    showSteps(steps, steps[current]);
     const left = shown.count - seen.size;
     if (left === 0 && !hasSeenAll) {
       hasSeenAll = true;
@@ -103,18 +88,12 @@ export function startGuide(
     if (steps.indexOf(target) <= current && filledFields(data) === null) return;
     visit(target);
   };
-  dock.toggleAttribute('data-guided', true);
+  requireElement('#guide').toggleAttribute('data-guided', true);
   next.addEventListener('click', goOn);
   for (const step of steps) {
-    const { control } = step;
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
-    control?.addEventListener('input', tell);
-    control?.addEventListener('keydown', (event) => {
-      const { key, isComposing, keyCode } = event as KeyboardEvent;
-      // 229: Safari ends the composition before the key that confirms it.
-      if (key !== 'Enter' || isComposing || keyCode === 229) return;
-      if (control instanceof HTMLTextAreaElement || isFile(control)) return;
-      event.preventDefault();
+    step.control?.addEventListener('input', tell);
+    onEnter(step.control, () => {
       arrive(step);
       goOn();
     });
@@ -131,6 +110,47 @@ export function startGuide(
       if (!seen.has(number)) return shown.goTo(number);
     }
   });
+  watchPages(shown, seen, (number) => {
+    if (number !== undefined) mark(number);
+    tell();
+  });
+  tell();
+}
+
+/** Returns a function that says which places are done, and how many. */
+function startProgress(words: Words): (steps: readonly Step[], current: Step | undefined) => void {
+  const progress = requireElement('#guide-progress');
+  const bar = requireElement('#guide progress', HTMLProgressElement);
+  return (steps, current) => {
+    const done = steps.filter(isDone).length;
+    for (const step of steps) {
+      const is = isDone(step);
+      step.entry.toggleAttribute('data-done', is);
+      requireElement('.unseen', HTMLElement, step.entry).textContent =
+        ` (${is ? words.isDone : words.notDone})`;
+      step.place.toggleAttribute('data-current', step === current);
+    }
+    const count = steps.length;
+    progress.textContent = count === 0 ? '' : filled(words.guideProgress, { done, count });
+    bar.hidden = count === 0;
+    bar.max = Math.max(count, 1);
+    bar.value = done;
+  };
+}
+
+function onEnter(control: Control | undefined, goOn: () => void): void {
+  control?.addEventListener('keydown', (event) => {
+    const { key, isComposing, keyCode } = event as KeyboardEvent;
+    // 229: Safari ends the composition before the key that confirms it.
+    if (key !== 'Enter' || isComposing || keyCode === 229) return;
+    if (control instanceof HTMLTextAreaElement || isFile(control)) return;
+    event.preventDefault();
+    goOn();
+  });
+}
+
+/** @param found called with each page that is seen, and after each look at the pages */
+function watchPages(shown: ShownPdf, seen: Set<number>, found: (number?: number) => void): void {
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting, intersectionRatio, intersectionRect } of entries) {
@@ -141,10 +161,10 @@ export function startGuide(
         const number = Number(target.getAttribute('data-page'));
         seen.add(number);
         pageSeen(number, shown.count);
-        mark(number);
+        found(number);
         observer.unobserve(target);
       }
-      tell();
+      found();
     },
     { threshold: [0.1, 0.25, SEEN_SHARE] },
   );
@@ -158,7 +178,6 @@ export function startGuide(
       observer.observe(frame);
     });
   }
-  tell();
 }
 
 /** Opens the place that is hit or nearly hit on a page, whatever lies over it. */

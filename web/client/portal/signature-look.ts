@@ -70,13 +70,11 @@ const MAX_FONT_MS = 8_000;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 /** @param name field of the typed name */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a class adds 130 bytes to the signing page, whose bytes are limited.
 export function startSignatureLook(data: SigningData, name: HTMLInputElement): SignatureLook {
   const { words } = data;
   const preview = requireElement('#look-preview', HTMLImageElement);
   const pictured = requireElement('#picture-preview', HTMLImageElement);
   const plain = requireElement('#look-plain');
-  const file = requireElement('#picture-file', HTMLInputElement);
   const tabs = [...document.querySelectorAll<HTMLButtonElement>('#electronic [role="tab"]')];
   const choices = [...document.querySelectorAll<HTMLInputElement>('#electronic input[name="look"]')];
   const samples = [...document.querySelectorAll<HTMLElement>('.looks [data-hand] span')];
@@ -120,16 +118,8 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
     const picture = await url();
     // A later change was faster.
     if (turn !== shown) return;
-    const image = way === 'picture' ? pictured : preview;
-    image.hidden = picture === undefined;
-    if (picture !== undefined) image.src = picture;
+    showLook(picture, way === 'picture' ? pictured : preview);
     plain.textContent = picture === undefined ? name.value.trim() : '';
-    for (const mark of document.querySelectorAll<HTMLElement>(
-      '[data-mark="SignatureVisualRepresentation"]',
-    )) {
-      mark.style.backgroundImage = picture === undefined ? '' : `url(${picture})`;
-      mark.toggleAttribute('data-filled', picture !== undefined);
-    }
   };
   const show = (to: string | undefined = way) => {
     way = to;
@@ -143,32 +133,12 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
   };
 
   const drawing = startDrawing(data, () => void refresh());
-  for (const [index, tab] of tabs.entries()) {
-    tab.addEventListener('click', () => show(tab.dataset['way']));
-    tab.addEventListener('keydown', ({ key }) => {
-      const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
-      if (step === 0) return;
-      const next = tabs[(index + step + tabs.length) % tabs.length];
-      next?.focus();
-      next?.click();
-    });
-  }
+  startTabs(tabs, show);
   name.addEventListener('input', () => void refresh());
   for (const choice of choices) choice.addEventListener('change', () => void refresh());
-  file.addEventListener('change', () => {
-    file.removeAttribute('aria-invalid');
-    void readPicture(file.files?.[0]).then(
-      (picture) => {
-        uploaded = picture;
-        return refresh();
-      },
-      () => {
-        // The earlier picture is not what the participant chose last.
-        uploaded = undefined;
-        void refresh();
-        showMissing(file, words.pictureUnreadable);
-      },
-    );
+  startFile(words.pictureUnreadable, (picture) => {
+    uploaded = picture;
+    void refresh();
   });
   document.addEventListener('marks-shown', () => void refresh());
   const start = async () => {
@@ -191,6 +161,41 @@ export function startSignatureLook(data: SigningData, name: HTMLInputElement): S
     isMade: () => way === 'typed' || (way === 'drawn' ? drawing.picture() : uploaded) !== undefined,
     clear: () => drawing.clear(),
   };
+}
+
+/** Shows a picture in its preview and at its places on the pages. */
+function showLook(picture: string | undefined, image: HTMLImageElement): void {
+  image.hidden = picture === undefined;
+  if (picture !== undefined) image.src = picture;
+  for (const mark of document.querySelectorAll<HTMLElement>('[data-mark="SignatureVisualRepresentation"]')) {
+    mark.style.backgroundImage = picture === undefined ? '' : `url(${picture})`;
+    mark.toggleAttribute('data-filled', picture !== undefined);
+  }
+}
+
+function startTabs(tabs: readonly HTMLElement[], show: (way: string | undefined) => void): void {
+  for (const [index, tab] of tabs.entries()) {
+    tab.addEventListener('click', () => show(tab.dataset['way']));
+    tab.addEventListener('keydown', ({ key }) => {
+      const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+      if (step === 0) return;
+      const next = tabs[(index + step + tabs.length) % tabs.length];
+      next?.focus();
+      next?.click();
+    });
+  }
+}
+
+/** @param chosen called with undefined for a file that is no picture: the earlier one is not what was chosen last */
+function startFile(unreadable: string, chosen: (picture: string | undefined) => void): void {
+  const file = requireElement('#picture-file', HTMLInputElement);
+  file.addEventListener('change', () => {
+    file.removeAttribute('aria-invalid');
+    void readPicture(file.files?.[0]).then(chosen, () => {
+      chosen(undefined);
+      showMissing(file, unreadable);
+    });
+  });
 }
 
 const known = new Set<string>();
