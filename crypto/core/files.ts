@@ -20,8 +20,6 @@ export interface Target {
   readonly length: number;
   /** Appends the buffers in order. @throws {CryptoError} `output.unwritable` */
   write(...parts: readonly Uint8Array[]): void;
-  /** Overwrites bytes that were appended before. @throws {CryptoError} `output.unwritable` */
-  writeAt(position: number, bytes: Uint8Array): void;
   /** Truncates the file to `length` bytes. @throws {CryptoError} `output.unwritable` */
   truncate(length: number): void;
   /** Returns when data and length are on the disk. @throws {CryptoError} `output.unwritable` */
@@ -86,13 +84,6 @@ class FileTarget implements Target {
       at += part.length;
     }
     this.#length += total;
-  }
-
-  writeAt(position: number, bytes: Uint8Array): void {
-    if (position < 0 || position + bytes.length > this.#length) {
-      throw new CryptoError('output.unwritable', `${this.path} is shorter than the place to write at.`);
-    }
-    this.#put(bytes, position);
   }
 
   truncate(length: number): void {
@@ -178,10 +169,6 @@ class MemoryTarget implements Target {
       this.#bytes.set(part, this.#length);
       this.#length += part.length;
     }
-  }
-
-  writeAt(position: number, bytes: Uint8Array): void {
-    this.#bytes.set(bytes, position);
   }
 
   truncate(length: number): void {
