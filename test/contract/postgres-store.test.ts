@@ -262,7 +262,8 @@ test('packed actors read as before by nodes, readers and copies, and are whole a
   t.is((await query('SELECT DISTINCT actor FROM journal')).rows.length, 2);
   await Promise.all([one.close(), two.close()]);
   t.deepEqual(await copied(), records);
-  [one, two] = [await open(), await open('two')];
+  one = await open();
+  two = await open('two');
 
   // Of one actor both nodes make a step at once.
   const next = linesOf(10, 5, 2, (await one.journal(address(10))).at(-1)?.hash ?? '');

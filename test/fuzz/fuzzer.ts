@@ -79,8 +79,10 @@ function oneThread(options: FuzzOptions, onMessage: (message: FromFuzzer) => voi
       resolve({ count: shared.count, ...(failure === undefined ? {} : { failure }) });
     };
     const watch = setInterval(() => {
-      if (shared.count !== count) [count, since] = [shared.count, performance.now()];
-      else if (count > 0 && performance.now() - since > HANGS) {
+      if (shared.count !== count) {
+        count = shared.count;
+        since = performance.now();
+      } else if (count > 0 && performance.now() - since > HANGS) {
         failure ??= failureOf('hang', `no end after ${HANGS / 1000} s`);
         void worker.terminate();
         // A thread inside native code can't be terminated: the run continues without it, and ends with the process.

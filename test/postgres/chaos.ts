@@ -170,7 +170,10 @@ export async function runChaos(
     let since = performance.now();
     while (acknowledged < goal) {
       await sleep(20);
-      if (acknowledged > last) [last, since] = [acknowledged, performance.now()];
+      if (acknowledged > last) {
+        last = acknowledged;
+        since = performance.now();
+      }
       if (performance.now() - since > STANDSTILL_MS)
         throw new Error(`Nothing was acknowledged for ${STANDSTILL_MS / 1000} s: ${await openWork(direct)}`);
     }

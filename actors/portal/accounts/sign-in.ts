@@ -106,7 +106,9 @@ export class UserSignIn {
       let longest = '';
       let most = 0;
       waiting.dequeue((name, { length }) => {
-        if (length >= most) [longest, most] = [name, length];
+        if (length < most) return 0;
+        longest = name;
+        most = length;
         return 0;
       });
       waiting.dequeue((name) => (name === longest ? 1 : 0));

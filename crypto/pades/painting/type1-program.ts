@@ -212,7 +212,10 @@ class GlyphReader {
     else {
       const [first = 0, second = 0, third = 0] = stack;
       if (operator === 6) this.accentAt = [(this.#x + second - first) / 1000, third / 1000];
-      else if (operator === 7) [this.#x, this.#y] = [first, second];
+      else if (operator === 7) {
+        this.#x = first;
+        this.#y = second;
+      }
       // 33 sets the point where a flat curve has ended; 0 to 2 are hints; the rest is not interpreted.
       else if (operator !== 33 && operator > 2) this.#isKnown = false;
       this.#stack = [];

@@ -241,8 +241,10 @@ export function encodeOutline(contours: readonly Contour[]): Buffer {
   let right = -Infinity;
   let top = -Infinity;
   for (const { x, y } of points) {
-    [left, bottom] = [Math.min(left, x), Math.min(bottom, y)];
-    [right, top] = [Math.max(right, x), Math.max(top, y)];
+    left = Math.min(left, x);
+    bottom = Math.min(bottom, y);
+    right = Math.max(right, x);
+    top = Math.max(top, y);
   }
   for (const [index, edge] of [left, bottom, right, top].entries()) header.writeInt16BE(edge, 2 + 2 * index);
   let end = -1;

@@ -38,7 +38,8 @@ export function referencesIn({ bytes, start, end }: ByteSlice): readonly number[
       number = wholeNumber(bytes, at, to);
       at = to;
     }
-    [before, last] = [last, number];
+    before = last;
+    last = number;
   }
   return found;
 }

@@ -42,7 +42,8 @@ class StoredJobs {
   ) {
     if (from === undefined) return;
     this.jobs = from.jobs;
-    [this.#next, this.#revision] = [from.#next, from.#revision];
+    this.#next = from.#next;
+    this.#revision = from.#revision;
   }
 
   async add(count: number): Promise<void> {

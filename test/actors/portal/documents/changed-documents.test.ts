@@ -94,7 +94,8 @@ test('a table that was kept finds the same as one that is built, whatever has ch
     await store.close();
     const { inner, loaded, reads } = await compare(t, folder, root);
     fewer += reads.loaded < reads.built * 0.9 ? 1 : 0;
-    [store, columns] = [inner, loaded];
+    store = inner;
+    columns = loaded;
     documents = new StoredDocuments(store, columns, 100 + round);
     await documents.load();
   }

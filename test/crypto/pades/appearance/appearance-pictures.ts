@@ -103,8 +103,10 @@ export function difference(
   for (let y = 0; y < one.height; y++) {
     for (let x = 0; x < one.width; x++) {
       if (isNear(one.at(x, y), other.at(x, y))) continue;
-      [left, bottom] = [Math.min(left, x), Math.min(bottom, y)];
-      [right, top] = [Math.max(right, x + 1), Math.max(top, y + 1)];
+      left = Math.min(left, x);
+      bottom = Math.min(bottom, y);
+      right = Math.max(right, x + 1);
+      top = Math.max(top, y + 1);
     }
   }
   return right === 0 ? undefined : [left, bottom, right, top];

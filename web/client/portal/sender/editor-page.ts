@@ -265,7 +265,10 @@ export class EditorPage {
       this.model.people = this.people.map((person) =>
         person === one ? other : person === other ? one : person,
       );
-      if (acts(one) && acts(other)) [one.step, other.step] = [other.step, one.step];
+      if (!acts(one) || !acts(other)) return;
+      const { step } = one;
+      one.step = other.step;
+      other.step = step;
     });
     focusOn(`person-${index + by}-${by < 0 ? 'up' : 'down'}`, `person-${index + by}-name`);
   }
