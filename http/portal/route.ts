@@ -51,8 +51,6 @@ interface Definition<Params, Query, Body>
    * larger ones.
    */
   readonly largeBody?: string;
-  /** The code for path parameters that do not fit. @default NotFound */
-  readonly invalidParamsCode?: PortalRefusalCode;
   handle(request: PortalRequest<Params, Query, Body>): ReturnType<Whole<Params, Query, Body>['handle']>;
 }
 
@@ -65,7 +63,7 @@ type Access = ({ readonly auth?: KeyPolicy } & KeyAccess) | { readonly auth: Exc
 type PortalRoute<Params, Query, Body> = Definition<Params, Query, Body> & Access;
 
 export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params, Query, Body>): AnyRoute {
-  const { invalidParamsCode = 'NotFound', handle, ...given } = definition;
+  const { handle, ...given } = definition;
   const access = 'scope' in definition ? definition : undefined;
   const route: AnyRoute = {
     auth: 'application',
@@ -75,7 +73,7 @@ export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params,
     params: z.object({}),
     query: z.object({}),
     body: z.unknown(),
-    invalidInput: { params: invalidParamsCode, query: 'BadRequest', body: 'BadRequest' },
+    invalidInput: { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' },
     ...given,
     handle: (request) => {
       if (access !== undefined && route.auth !== 'known-or-ticket')

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §2 (422).
  */
 
+import { z } from 'zod';
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import { type PortalIds, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -25,3 +26,6 @@ export const folderId = reader('FolderId', 'FolderNotFound');
 export const organizationId = reader('OrganizationId', 'OrganizationNotFound');
 export const applicationId = reader('ApplicationId', 'ApplicationNotFound');
 export const webhookId = reader('WebhookId', 'WebhookNotFound');
+
+/** Of pages, whose services say what there is. */
+export const idParams = z.object({ id: z.string().max(64) });

@@ -22,6 +22,7 @@ import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
+import { idParams } from '../input/ids.ts';
 import { mayUse } from './template-pages.ts';
 
 const PATH = '/account/templates/{id}/bulk';
@@ -30,7 +31,6 @@ const MAX_COLUMNS = 200;
 const ROWS_SHOWN = 100;
 const EARLIER_SHOWN = 20;
 
-const idParams = z.object({ id: z.string().max(64) });
 const pageNumber = z.coerce.number().int().min(0).max(1_000).catch(0);
 
 const tableBody = z.object({

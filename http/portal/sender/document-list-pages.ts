@@ -27,6 +27,7 @@ import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { CHANGES_PATH } from '../access-check.ts';
 import { accountGet, accountPost, accountReply } from '../accounts/account-route.ts';
+import { idParams } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { mayCall } from '../key-scopes.ts';
 
@@ -45,7 +46,6 @@ const DRAFTS_SHOWN = 50;
 /** Longest wait of a page for a change, milliseconds. */
 const LONGEST_WAIT_MS = 20_000;
 
-const idParams = z.object({ id: z.string().max(64) });
 const SHOWN = ['mine', 'others', 'expiring', 'concluded', 'ended', 'drafts', ''] as const;
 
 /** Filters of the address; what cannot be read counts as absent. */

@@ -36,6 +36,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { accountForm } from '../accounts/outcomes.ts';
 import { withIdempotency } from '../idempotency.ts';
+import { idParams } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { deviceHeaders, type HerePages } from '../pages/here-page.ts';
 import { mayUse } from './template-pages.ts';
@@ -46,7 +47,6 @@ const PAGE_SIZE = 25;
 const MAX_ROLES = 100;
 const MAX_FIELDS = 500;
 
-const idParams = z.object({ id: z.string().max(64) });
 const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
 const DONE = ['made', 'ended', 'deviceEnded'] as const;
 

@@ -23,13 +23,12 @@ import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
 import { json, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
-import { documentId, flowActionId } from '../input/ids.ts';
+import { documentId, flowActionId, idParams } from '../input/ids.ts';
 import { mayCall } from '../key-scopes.ts';
 import { documentListRoutes, folderNames, type ListServices } from './document-list-pages.ts';
 
 const HISTORY_SHOWN = 25;
 
-const idParams = z.object({ id: z.string().max(64) });
 const MAILS_SHOWN = 100;
 
 export function senderRoutes(

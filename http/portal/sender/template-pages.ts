@@ -36,7 +36,7 @@ import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../accounts/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
-import { documentId } from '../input/ids.ts';
+import { documentId, idParams } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 
 const PATH = '/account/templates';
@@ -45,7 +45,6 @@ const PAGE_SIZE = 25;
 const MAX_ROLES = 100;
 const MAX_FIELDS = 500;
 
-const idParams = z.object({ id: z.string().max(64) });
 const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
 const versionQuery = z.coerce.number().int().min(1).max(1_000_000).nullable().catch(null);
 const DONE = ['saved', 'removed'] as const;
