@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { entity, part, parts, shown, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { FOLDER_STATES } from './component-states.ts';
 import { AT } from './examples.ts';
 import { folderName, profileName } from './jobs.ts';
 import { operation } from './operation.ts';
@@ -16,7 +17,7 @@ const folders = entity('Folders', {
   folders: parts('Result for each input folder.', {
     ...folderMembers,
     exists: shown(z.boolean(), 'Whether the folder is on the disk.', true),
-    status: z.enum(['Initializing', 'Running', 'Stopped']).describe('State of it.'),
+    status: z.enum(FOLDER_STATES).describe('State of it.'),
     lastEnqueueAt: time
       .nullable()
       .describe('Time of the last file that became a job. Null: none since the start.'),

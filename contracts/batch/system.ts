@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { entity, parts, shown, time } from '../fields.ts';
 import { ACCESS_SCOPES, OPERATOR_ROLES } from './access.ts';
+import { HEALTH_STATUSES } from './component-states.ts';
 import { AT } from './examples.ts';
 import { KEY_BOUNDS } from './keys.ts';
 import { operationsOf } from './operation.ts';
-import { HEALTH_STATUSES } from './words.ts';
 
 const bound = (description: string) =>
   z

@@ -71,12 +71,6 @@ export const OPERATION_ACTIONS = ['retry', 'cancel', 'clear'] as const;
 
 export const OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
 
-/**
- * State of one component. `Degraded`: the component fails and the rest works, so `GET /api/ready` answers 200.
- * `Unhealthy`: the service cannot work (503). Source: docs/batch-values.md §3.
- */
-export const HEALTH_STATUSES = ['Healthy', 'Degraded', 'Unhealthy'] as const;
-
 /** Job states that each action applies to. Source: docs/batch-values.md §0. */
 export const ACTION_STATES = {
   retry: ['Failed'],

@@ -119,15 +119,21 @@ export const DOCUMENT_TYPES = [
   'MedicalReport',
 ] as const;
 
-export const LIST_STATUSES = [
-  'Pending',
-  'Refused',
-  'Concluded',
-  'Canceled',
-  'Expired',
-  'PendingOrRefused',
-  'CanceledOrExpired',
-] as const;
+/** Filters of lists by status, with the statuses that each shows. */
+const STATUSES_OF_FILTERS = {
+  Pending: ['Pending'],
+  Refused: ['Refused'],
+  Concluded: ['Concluded'],
+  Canceled: ['Canceled'],
+  Expired: ['Expired'],
+  PendingOrRefused: ['Pending', 'Refused'],
+  CanceledOrExpired: ['Canceled', 'Expired'],
+} as const satisfies { readonly [filter: string]: readonly ListedStatus[] };
+
+type ListStatus = keyof typeof STATUSES_OF_FILTERS;
+export const STATUSES_SHOWN: { readonly [filter in ListStatus]: readonly ListedStatus[] } =
+  STATUSES_OF_FILTERS;
+export const LIST_STATUSES = Object.keys(STATUSES_SHOWN) as ListStatus[];
 export const QUERY_TYPES = ['Name', 'Key', 'Id', 'CreatorName', 'Tag', 'Any'] as const;
 export const PARTICIPANT_QUERY_TYPES = ['Name', 'Identifier', 'Email', 'Phone'] as const;
 

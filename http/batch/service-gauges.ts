@@ -1,7 +1,8 @@
 /** Gauges of the batch service, computed on each scrape: they are correct directly after a restart. */
 import { Gauge, type Registry } from 'prom-client';
 import type { Batch } from '../../actors/index.ts';
-import { HEALTH_STATUSES, jobStatesIn } from '../../contracts/batch/words.ts';
+import { HEALTH_STATUSES } from '../../contracts/batch/component-states.ts';
+import { jobStatesIn } from '../../contracts/batch/words.ts';
 
 const GAUGES = {
   webhooksPending: {

@@ -23,8 +23,6 @@ import { assign, setup } from 'xstate';
 import type { FolderName, Millis } from '../ids.ts';
 import { recordEvent, type SystemEventContext } from './system-event.ts';
 
-export type InputFolderState = 'Initializing' | 'Running' | 'Stopped';
-
 interface InputFolderContext {
   readonly name: FolderName;
   /** Consecutive enqueue failures that stop the watcher. */

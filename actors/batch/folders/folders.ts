@@ -4,7 +4,7 @@
  */
 
 import { describeFailure, type EventOf } from '@sealwright/runtime';
-import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
+import type { InputFolderState } from '../../../contracts/batch/component-states.ts';
 import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { INPUT_FOLDER } from '../job-records/kinds.ts';

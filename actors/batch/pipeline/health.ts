@@ -5,7 +5,7 @@
  * Source: docs/batch-values.md §0, §3.
  */
 
-import type { HEALTH_STATUSES } from '../../../contracts/batch/words.ts';
+import type { HealthStatus } from '../../../contracts/batch/component-states.ts';
 
 /** One check. `GET /api/ready`, metrics, alert rules, pages and `doctor` use the same names. */
 export interface HealthCheck {
@@ -14,7 +14,7 @@ export interface HealthCheck {
    * `Degraded`: the component fails and the rest works, so `GET /api/ready` answers 200. `Unhealthy`: the service cannot
    * work (503). Source: docs/batch-values.md §3.
    */
-  readonly status: (typeof HEALTH_STATUSES)[number];
+  readonly status: HealthStatus;
   /** Reason or finding, for operators. */
   readonly detail: string | null;
   /** Text for unauthenticated callers: without paths, certificates and system errors. @default null */

@@ -7,7 +7,7 @@
 
 import { type ActorView, defineActor, type Row } from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
-import type { DELIVERY_STATUSES } from '../../../contracts/deliveries.ts';
+import type { DeliveryStatus } from '../../../contracts/deliveries.ts';
 import {
   callJobWebhook,
   type JobDeliveryContext,
@@ -21,8 +21,6 @@ import { pageOf } from '../../shared/lists/list.ts';
 import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
-
-type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const VIEW = 'job-deliveries';
 const ANY = '*';

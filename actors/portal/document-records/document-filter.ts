@@ -6,7 +6,7 @@
 
 import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
-import type { ListedStatus } from '../../../contracts/portal/words.ts';
+import { type ListedStatus, STATUSES_SHOWN } from '../../../contracts/portal/words.ts';
 import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
 import type { NumberBounds } from '../../shared/lists/stored-rows.ts';
 import { foldCase, foldText } from '../../shared/tables/texts.ts';
@@ -75,14 +75,8 @@ export function createdBounds({
 type StatusQuery = Pick<DocumentQuery, 'status' | 'statuses'>;
 
 export function statusesOf({ status, statuses }: StatusQuery): readonly ListedStatus[] | undefined {
-  const wanted = statusesNamed(status);
+  const wanted = status && STATUSES_SHOWN[status];
   return wanted === undefined ? statuses : wanted.filter((one) => statuses?.includes(one) ?? true);
-}
-
-function statusesNamed(status: DocumentQuery['status']): readonly ListedStatus[] | undefined {
-  if (status === 'PendingOrRefused') return ['Pending', 'Refused'];
-  if (status === 'CanceledOrExpired') return ['Canceled', 'Expired'];
-  return status === undefined ? undefined : [status];
 }
 
 export function statusPredicates(query: StatusQuery): RowPredicate[] {

@@ -12,7 +12,7 @@ import type { ActorStore } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import { LISTED_STATUSES, type ListedStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
-import { foundPage, isLong, type ListPart, pageOf, type TablePart } from '../../shared/lists/list.ts';
+import { FEW, foundPage, isLong, type ListPart, pageOf, type TablePart } from '../../shared/lists/list.ts';
 import { mergedRows, type RowRange, rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { Tenant } from '../api/callers.ts';
 import { filterFor } from '../shared/folder-access.ts';
@@ -44,8 +44,6 @@ export type { DocumentQuery };
 
 /** Folders whose counters are read one by one rather than those of all folders at once. */
 const FEW_FOLDERS = 16;
-/** Rows that are read rather than that a table is used. */
-const FEW = 1_000;
 /** Rows of one read. */
 const ROWS_READ = 256;
 /** Documents of one address in which those that wait for it are looked for. */

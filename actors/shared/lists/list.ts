@@ -9,7 +9,7 @@ import { newestOf, rowsAt, type SparseIndexes } from './sparse-index.ts';
 import { mergedPieces, type NumberBounds, numberOf, type RowRange, type RowStore } from './stored-rows.ts';
 
 /** Rows that are read rather than that a table is used: within 2 ms. */
-const FEW = 1_000;
+export const FEW = 1_000;
 
 /** A range, with the number of its rows where counters tell it. */
 interface CountedRange extends RowRange {

@@ -4,7 +4,7 @@ import type { Job } from '../../../clients/typescript/batch.d.ts';
 import { JOB_STATE } from '../../../contracts/batch/words.ts';
 import { BreakableName, type TableRow } from '../../components/surfaces.tsx';
 import { shortDuration, Time } from '../../components/time.tsx';
-import { JobLink, State, worded } from './parts.tsx';
+import { JobLink, JobStatus, worded } from './parts.tsx';
 
 interface JobColumn {
   readonly name: string;
@@ -32,7 +32,7 @@ export const JOB_COLUMNS = {
     name: 'State and cause',
     cell: ({ status, errorMessage }) => (
       <>
-        <State of={status} />
+        <JobStatus of={status} />
         {errorMessage !== null && (
           <span class="cause-of small" title={errorMessage}>
             {errorMessage}

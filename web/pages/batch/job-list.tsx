@@ -19,10 +19,10 @@ import {
   Entry,
   Filters,
   JobLink,
+  JobStatus,
   type ListActions,
   type ListView,
   Paging,
-  State,
   Tick,
   Total,
   Trouble,
@@ -286,7 +286,7 @@ export function JobPeek({ job, detail }: { job: Job; detail: JobWithHistory | un
   return (
     <div class="peek stack">
       <p>
-        <State of={job.status} />
+        <JobStatus of={job.status} />
       </p>
       {job.errorMessage !== null && <p>{job.errorMessage}</p>}
       <Facts pairs={pairs} />

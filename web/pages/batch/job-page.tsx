@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../../components/surfaces.tsx';
 import { shortDuration, Time, TimeOfDay } from '../../components/time.tsx';
-import { ActorLink, JobLink, State, type View, worded } from './parts.tsx';
+import { ActorLink, JobLink, JobStatus, type View, worded } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
@@ -35,7 +35,7 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
       <PageHead
         from={{ href: '/jobs', text: 'Jobs' }}
         title={job?.fileName ?? 'Job'}
-        state={job && <State of={job.status} />}
+        state={job && <JobStatus of={job.status} />}
       >
         {job !== undefined && job.outputFileName !== null && (
           <ButtonLink
@@ -101,7 +101,7 @@ export function JobView({ data, actions }: View<JobData, JobActions>) {
                 <li key={line}>
                   <TimeOfDay at={timestamp} />
                   <div class="grow">
-                    <State of={status} /> {message}
+                    <JobStatus of={status} /> {message}
                     <div class="muted small">
                       <Time at={timestamp} />
                       {next !== undefined &&
@@ -213,7 +213,7 @@ function factsOf({ job, children }: JobData): Pairs {
         [
           'Retried as',
           <>
-            <JobLink id={id}>{id}</JobLink> <State of={status} />
+            <JobLink id={id}>{id}</JobLink> <JobStatus of={status} />
           </>,
         ] as const,
     ),

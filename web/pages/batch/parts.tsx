@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import type { ActorPage } from '../../../clients/typescript/batch.d.ts';
+import { FOLDER_TONES, HEALTH_TONES } from '../../../contracts/batch/component-states.ts';
 import { JOB_STATE, type JobState } from '../../../contracts/batch/words.ts';
+import { DELIVERY_TONES, MAIL_TONES } from '../../../contracts/deliveries.ts';
 import type { Tone } from '../../../contracts/tone.ts';
 import { Button } from '../../components/controls.tsx';
 import { Badge } from '../../components/surfaces.tsx';
@@ -29,28 +31,18 @@ export interface ListPage<Item> {
   readonly totalCount: number;
 }
 
-/** Of states that are none of jobs. */
-const TONES: { readonly [state: string]: Tone } = {
-  Running: 'good',
-  Healthy: 'good',
-  Sent: 'good',
-  Delivered: 'good',
+/** Of actors of other kinds, of nodes, and words of pages. */
+const OTHER_TONES: { readonly [state: string]: Tone } = {
   Concluded: 'good',
   Valid: 'good',
   'Expires soon': 'warn',
   Expired: 'bad',
   'Given up': 'bad',
-  Pending: 'warn',
-  Stopped: 'bad',
   Lost: 'bad',
   Draining: 'warn',
   Missing: 'bad',
-  Unhealthy: 'bad',
-  Degraded: 'warn',
   Paused: 'warn',
   Held: 'bad',
-  Waiting: 'warn',
-  Initializing: 'warn',
 };
 
 /** Words of people for spellings of the API that are none. */
@@ -66,11 +58,23 @@ export function worded(spelling: string): string {
   return WORDS[spelling] ?? spelling;
 }
 
+export function JobStatus({ of }: { of: JobState }) {
+  const { tone } = JOB_STATE[of];
+  return <Badge {...(tone !== undefined && { tone })}>{worded(of)}</Badge>;
+}
+
 /** @param children more about the state */
 export function State({ of, children }: { of: string; children?: ComponentChildren }) {
-  const tone = JOB_STATE[of as JobState]?.tone ?? TONES[of];
+  const tones: { readonly [state: string]: Tone | null } = {
+    ...OTHER_TONES,
+    ...DELIVERY_TONES,
+    ...MAIL_TONES,
+    ...HEALTH_TONES,
+    ...FOLDER_TONES,
+  };
+  const tone = JOB_STATE[of as JobState]?.tone ?? tones[of];
   return (
-    <Badge {...(tone !== undefined && { tone })}>
+    <Badge {...(tone != null && { tone })}>
       {worded(of)}
       {children}
     </Badge>

@@ -1,7 +1,7 @@
 /** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
 
 import type { OrganizationView, SignedInUser } from '../../../actors/portal/api.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../../contracts/deliveries.ts';
+import { DELIVERY_STATUSES, DELIVERY_TONES, type DeliveryStatus } from '../../../contracts/deliveries.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
   type DeliveryView,
@@ -9,7 +9,6 @@ import {
   WEBHOOK_AUTH_TYPES,
   type WebhookView,
 } from '../../../contracts/portal/webhooks/webhooks.ts';
-import type { Tone } from '../../../contracts/tone.ts';
 import { Boxes, Button, Field, Select, TextArea } from '../../components/controls.tsx';
 import { Badge, Card, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
@@ -179,8 +178,6 @@ function Webhook(parts: Parts & { readonly webhook: WebhookView }) {
   );
 }
 
-const TONES: Readonly<Record<DeliveryStatus, Tone>> = { Pending: 'warn', Delivered: 'good', Failed: 'bad' };
-
 function Deliveries(parts: Parts) {
   const { page, data } = parts;
   const { organization: texts } = page.texts;
@@ -225,7 +222,7 @@ function deliveryRow(parts: Parts, { id, type, status, creationDate, attempts, b
     cells: [
       <Time at={new Date(creationDate).toISOString()} />,
       type,
-      <Badge tone={TONES[status]}>{texts.statuses[status]}</Badge>,
+      <Badge tone={DELIVERY_TONES[status]}>{texts.statuses[status]}</Badge>,
       <details>
         <summary>{attempts.length}</summary>
         <ol>
