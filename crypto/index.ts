@@ -40,7 +40,9 @@ export {
 export type {
   CertificateRecord,
   Indication,
+  SignatureQualification,
   SignatureRecord,
+  SignatureWord,
   TimestampRecord,
   ValidationItem,
   ValidationReport,
@@ -107,6 +109,18 @@ export {
   wrapText,
 } from './pdf/pages/drawing.ts';
 export type { ShownPage } from './pdf/pages/page-copy.ts';
+export { type QualificationDemand, unmetDemand } from './qualification/demand.ts';
+export { qualifySigner, type TrustLists } from './qualification/signature-qualification.ts';
+export {
+  folderSource,
+  type KeptState,
+  keptLists,
+  type ListPlace,
+  networkSource,
+  readKeptState,
+  refreshLists,
+} from './trust-lists/kept-lists.ts';
+export { anchorOf } from './trust-lists/list-folder.ts';
 export { UNPROVEN } from './validation/chain.ts';
 export {
   brokenSignatures,

@@ -7,7 +7,7 @@ import type {
   TimestampQualification,
 } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
-import type { Certificate } from '../x509/certificate.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { nameFields } from '../x509/names.ts';
 import {
   type CertificateQualification,
@@ -24,12 +24,26 @@ import {
   servicesBehind,
   TSA_QTST,
 } from './services.ts';
-import { notesOn, type TrustedList } from './trusted-list.ts';
+import { dayOf, notesOn, type TrustedList } from './trusted-list.ts';
 
 /** Authentic national lists. */
 export interface TrustLists {
   /** The list of a country by its territory; undefined: there is none, or it is not authentic. */
   listOf(territory: string): TrustedList | undefined;
+  /**
+   * End of the list of lists unless it is renewed, milliseconds since the epoch; later, every answer is open (PRO-4.1.4-13).
+   * @default never
+   */
+  readonly endsAt?: number | undefined;
+}
+
+/** Adds that the list of lists is late: what it answers is not for certain then. */
+function unlessLate<
+  Answer extends { readonly isIndeterminate: boolean; readonly reasons: readonly string[] },
+>(answer: Answer, { lists: { endsAt }, now }: Pick<QualificationRequest, 'lists' | 'now'>): Answer {
+  if (endsAt === undefined || now <= endsAt) return answer;
+  const late = `The European list of lists was to be renewed by ${dayOf(endsAt)}.`;
+  return { ...answer, isIndeterminate: true, reasons: [...answer.reasons, late] };
 }
 
 interface KnownCertificates {
@@ -49,6 +63,13 @@ interface QualificationRequest extends KnownCertificates {
 
 /** Says what a signature is. @param indication verdict on the signature itself */
 export function qualifySignature(
+  request: QualificationRequest,
+  indication: Indication,
+): SignatureQualification {
+  return unlessLate(signatureAnswer(request, indication), request);
+}
+
+function signatureAnswer(
   { lists, certificate, others, time, now, work }: QualificationRequest,
   indication: Indication,
 ): SignatureQualification {
@@ -133,6 +154,13 @@ export function wordOf(
 
 /** Says what a time-stamp is. @param request `time`: the time that it names */
 export function qualifyTimestamp(
+  request: QualificationRequest,
+  indication: Indication,
+): TimestampQualification {
+  return unlessLate(timestampAnswer(request, indication), request);
+}
+
+function timestampAnswer(
   { lists, certificate, others, time, now, work }: QualificationRequest,
   indication: Indication,
 ): TimestampQualification {
@@ -160,6 +188,16 @@ export function qualifyTimestamp(
   if (isQualified) return { ...base, word: 'QTSA', reasons: notes };
   const reason = 'No service for qualified time-stamps stands behind it.';
   return { ...base, word: 'TSA', reasons: [reason, ...notes] };
+}
+
+/** Says what a signature by a certificate would be at this time. @param der the certificate @param others that may stand above it */
+export function qualifySigner(
+  der: Buffer,
+  others: readonly Buffer[],
+  { lists, at }: { readonly lists: TrustLists; readonly at: number },
+): SignatureQualification {
+  const known = { certificate: readCertificate(der), others: others.flatMap(readableCertificates) };
+  return qualifySignature({ ...known, lists, time: at, now: at }, 'TOTAL-PASSED');
 }
 
 /**

@@ -9,7 +9,14 @@ import { ListFault, MAX_LIST_BYTES } from '../qualification/list-tree.ts';
 import type { TrustLists } from '../qualification/signature-qualification.ts';
 import { notesOn, type TrustedList } from '../qualification/trusted-list.ts';
 import { certificatesIn, fingerprintOf } from '../x509/certificate.ts';
-import { type ListAnchor, nationalPointers, readListOfLists, readNationalList } from './list-of-lists.ts';
+import {
+  assertNotOlder,
+  type ListAnchor,
+  nationalPointers,
+  type ReachedIssue,
+  readListOfLists,
+  readNationalList,
+} from './list-of-lists.ts';
 import { EU_ANCHOR } from './official-journal.ts';
 
 export interface FolderLists extends TrustLists {
@@ -34,24 +41,37 @@ export interface FolderListsRequest {
 /** Files of a folder that are looked at. */
 const MAX_FILES = 1000;
 
+/** Bytes of a list by the name of its file, in any case; undefined: there is none. */
+export type FolderFiles = (name: string) => Buffer | undefined;
+
 /**
  * Reads the list of lists of a folder. It and its pivots have the names by which their addresses end; a national list has
  * that of its own address, or `<territory>.xml`.
  * @throws {CryptoError} `request.invalid` without an authentic list of lists
  */
 export function readListFolder(request: FolderListsRequest): FolderLists {
-  const { folder, at } = request;
   const anchor = anchorOf(request);
-  const files = filesOf(folder);
-  const fileNamed = (name: string): Buffer | undefined => {
-    const found = files.get(name.toLowerCase());
-    return found === undefined ? undefined : bytesOf(join(folder, found));
-  };
+  return listsIn(folderFiles(request.folder), { anchor, at: request.at });
+}
+
+/** Reads lists as `readListFolder` does. @param of `reached`: issues that were accepted before, by address */
+export function listsIn(
+  files: FolderFiles,
+  of: {
+    readonly anchor: ListAnchor;
+    readonly at: number;
+    readonly isLateAllowed?: boolean;
+    readonly reached?: { readonly [address: string]: ReachedIssue };
+  },
+): FolderLists {
+  const { anchor, at, isLateAllowed, reached = {} } = of;
   const lotl = refusing('The list of lists', () => {
-    const document = fileNamed(nameOf(anchor.location));
-    if (document === undefined)
-      throw new ListFault(`is not there: no file ${nameOf(anchor.location)} in ${folder}`);
-    return readListOfLists({ anchor, document, pivot: (address) => fileNamed(nameOf(address)), at });
+    const document = files(nameOf(anchor.location));
+    if (document === undefined) throw new ListFault(`is not there: no file ${nameOf(anchor.location)}`);
+    const pivot = (address: string) => files(nameOf(address));
+    const list = readListOfLists({ anchor, document, pivot, at, isLateAllowed });
+    assertNotOlder(list, reached[anchor.location]);
+    return list;
   });
   const problems: string[] = [];
   const known = new Map<string, TrustedList | undefined>();
@@ -65,8 +85,11 @@ export function readListFolder(request: FolderListsRequest): FolderLists {
     for (const { pointer, name } of candidates) {
       try {
         const list = refusing(`The list of ${territory}`, () => {
-          const bytes = fileNamed(name);
-          return bytes && readNationalList(bytes, pointer, at);
+          const bytes = files(name);
+          if (bytes === undefined) return undefined;
+          const found = readNationalList(bytes, pointer, at);
+          assertNotOlder(found, reached[pointer.location]);
+          return found;
         });
         if (list === undefined) continue;
         problems.push(...notesOn(list, at));
@@ -81,6 +104,7 @@ export function readListFolder(request: FolderListsRequest): FolderLists {
   };
   return {
     sequence: lotl.sequence,
+    endsAt: lotl.nextUpdate,
     problems,
     listOf(territory) {
       if (!known.has(territory)) known.set(territory, read(territory));
@@ -89,7 +113,12 @@ export function readListFolder(request: FolderListsRequest): FolderLists {
   };
 }
 
-function anchorOf({ anchors, journal, location }: FolderListsRequest): ListAnchor {
+/** @throws {CryptoError} `request.invalid` */
+export function anchorOf({
+  anchors,
+  journal,
+  location,
+}: Pick<FolderListsRequest, 'anchors' | 'journal' | 'location'>): ListAnchor {
   const own = anchors === undefined ? EU_ANCHOR.signers : new Set(certificatesOf(anchors).map(fingerprintOf));
   if (own.size === 0) throw refused(`There is no certificate of the journal in ${anchors}.`);
   return {
@@ -107,11 +136,15 @@ function certificatesOf(folder: string): Buffer[] {
   );
 }
 
-/** Names of the lists by their lower-case form. */
-function filesOf(folder: string): ReadonlyMap<string, string> {
+/** Lists of a folder. @throws {CryptoError} `request.invalid` */
+export function folderFiles(folder: string): FolderFiles {
   const names = readable(folder, () => readdirSync(folder)).filter((name) => /\.xml$/i.test(name));
   if (names.length > MAX_FILES) throw refused(`There are more than ${MAX_FILES} lists in ${folder}.`);
-  return new Map(names.map((name) => [name.toLowerCase(), name]));
+  const files = new Map(names.map((name) => [name.toLowerCase(), name]));
+  return (name) => {
+    const found = files.get(name.toLowerCase());
+    return found === undefined ? undefined : bytesOf(join(folder, found));
+  };
 }
 
 /** Bytes of a file. @throws {ListFault} */
@@ -136,7 +169,7 @@ function readable<Result>(folder: string, read: () => Result): Result {
 }
 
 /** Last segment of an address. */
-function nameOf(address: string): string {
+export function nameOf(address: string): string {
   return address.split(/[?#]/, 1)[0]?.split('/').at(-1) ?? '';
 }
 
@@ -149,8 +182,13 @@ function refusing<Result>(subject: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ListFault) throw refused(`${subject} ${error.message}.`);
-    if (error instanceof CryptoError) throw refused(`${subject} can't be read: ${error.message}`);
-    throw error;
+    throw withReason(subject, error);
   }
+}
+
+/** The reason why a list is refused, as a sentence. @throws any other error */
+export function withReason(subject: string, error: unknown): CryptoError {
+  if (error instanceof ListFault) return refused(`${subject} ${error.message}.`);
+  if (error instanceof CryptoError) return refused(`${subject} can't be read: ${error.message}`);
+  throw error;
 }

@@ -35,6 +35,35 @@ interface LotlRequest {
   readonly pivot: (address: string) => Buffer | undefined;
   /** Present time, milliseconds since the epoch. */
   readonly at: number;
+  /** True: also one that was to be renewed before. @default false */
+  readonly isLateAllowed?: boolean | undefined;
+}
+
+/** Issue of a list that was accepted before. Plain data. */
+export interface ReachedIssue {
+  readonly sequence: number;
+  /** Milliseconds since the epoch. */
+  readonly issued: number;
+}
+
+/** Refuses a list older than the one that its address had. @throws {ListFault} */
+export function assertNotOlder({ sequence, issued }: TrustedList, reached: ReachedIssue | undefined): void {
+  if (reached === undefined || sequence > reached.sequence) return;
+  if (sequence < reached.sequence)
+    throw new ListFault(`has the sequence number ${sequence}, but ${reached.sequence} was accepted before`);
+  if (issued < reached.issued) throw new ListFault('is an older issue of what was accepted before');
+}
+
+/**
+ * Addresses of the pivots that a list of lists names, before anything of it is proven: on its own server only.
+ * @throws {ListFault} @throws {CryptoError} as `readXml`
+ */
+export function unprovenPivots(document: Buffer, { journal, location }: ListAnchor): readonly string[] {
+  const pivots = pivotsOf(readTrustedList(document), journal);
+  const { origin } = new URL(location);
+  const other = pivots.find((uri) => !URL.canParse(uri) || new URL(uri).origin !== origin);
+  if (other !== undefined) throw new ListFault(`has the pivot ${other}, which is on another server`);
+  return pivots;
 }
 
 /** Addresses of the pivots that lead to a list of lists from the journal, newest first. @throws {ListFault} */
@@ -57,7 +86,13 @@ interface ReadLotl {
 }
 
 /** Reads the list of lists and decides whether it is authentic. @throws {ListFault} @throws {CryptoError} as `readXml` */
-export function readListOfLists({ anchor, document, pivot, at }: LotlRequest): TrustedList {
+export function readListOfLists({
+  anchor,
+  document,
+  pivot,
+  at,
+  isLateAllowed = false,
+}: LotlRequest): TrustedList {
   const newest = readLotl(document);
   if (newest.location !== anchor.location) throw new ListFault(`says that it stands at ${newest.location}`);
   const uris = pivotsOf(newest.list, anchor.journal);
@@ -75,7 +110,7 @@ export function readListOfLists({ anchor, document, pivot, at }: LotlRequest): T
   }
   authenticate(above.document, both(above.own.signers, anchor.signers), at);
   const { nextUpdate } = newest.list;
-  if (nextUpdate === undefined || nextUpdate < at)
+  if (nextUpdate === undefined || (nextUpdate < at && !isLateAllowed))
     throw new ListFault(
       nextUpdate === undefined ? 'is closed' : `was to be renewed by ${new Date(nextUpdate).toISOString()}`,
     );

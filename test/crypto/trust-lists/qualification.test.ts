@@ -7,7 +7,13 @@ import { verdictText } from '#crypto/command-line/verify-text.js';
 import { MemoryOutput } from '#crypto/core/types.js';
 import { signFile } from '#crypto/files/sign-file.js';
 import { validateFile } from '#crypto/files/validate-file.js';
-import { listedAnchors, qualifyTimestamp, wordOf } from '#crypto/qualification/signature-qualification.js';
+import { unmetDemand } from '#crypto/qualification/demand.js';
+import {
+  listedAnchors,
+  qualifySigner,
+  qualifyTimestamp,
+  wordOf,
+} from '#crypto/qualification/signature-qualification.js';
 import { readTrustedList } from '#crypto/qualification/trusted-list.js';
 import { readListFolder } from '#crypto/trust-lists/list-folder.js';
 import { validationReportXml } from '#crypto/validation/validation-report-xml.js';
@@ -560,4 +566,26 @@ test('one service must have been granted when a time-stamp was made and when it 
   t.is(listedAnchors({ ...known, times: [AT, LATER] }, 'timestamp').length, 0);
   t.is(listedAnchors({ ...known, times: [AT, AT] }, 'timestamp').length, 1);
   t.is(listedAnchors({ ...known, times: [LATER] }, 'timestamp').length, 1);
+});
+
+test('after the end of the list of lists no answer is for certain, and none reaches a demand', (t) => {
+  const endsAt = AT + 10 * 86_400_000;
+  const list = readTrustedList(
+    Buffer.from(
+      listText({ providers: providerText(authority.certificate) + providerText(unit, [{ type: TSA_QTST }]) }),
+    ),
+  );
+  const lists = { listOf: () => list, endsAt };
+  const { certificate, chain } = authority.issue(QUALIFIED);
+  for (const [at, isIndeterminate] of [
+    [endsAt, false],
+    [endsAt + 1, true],
+  ] as const) {
+    const found = qualifySigner(certificate, chain, { lists, at });
+    t.like(found, { word: 'QESig', isIndeterminate });
+    t.is(unmetDemand('QESig', found) === undefined, !isIndeterminate);
+    t.is(found.reasons.join().includes('list of lists was to be renewed by 2026-06-11'), isIndeterminate);
+    const stamp = { lists, certificate: readCertificate(unit), others: [], time: AT, now: at };
+    t.like(qualifyTimestamp(stamp, 'TOTAL-PASSED'), { word: 'QTSA', isIndeterminate });
+  }
 });
