@@ -9,13 +9,14 @@ import { join } from 'node:path';
 import { describeFailure, type Ids } from '@sealwright/runtime';
 import { assertSound, folderOwner } from '@sealwright/runtime/lmdb';
 import { hostsWithoutTls } from '@sealwright/runtime/postgres-parts';
-import { licenseCheck, storageLayout } from '../actors/index.ts';
+import { licenseCheck, listsCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
 import { portalNotices } from '../service/portal-notices.ts';
 import { readServiceFile } from '../service/service-file.ts';
+import { readTrust } from '../service/signing-trust.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
 import { printProblems } from './check-config.ts';
 import { checkAuthorityClock, checkPorts, checkPublicUrl, checkSmtp } from './doctor/addresses.ts';
@@ -64,6 +65,7 @@ async function examine(
     ...foldersOf(settings).flatMap((folder) => checkFolder(folder, context)),
     ...(await checkInputBuckets(settings, context)),
     checkRoom('room', layout.root),
+    ...checkLists(settings, context.clock.now()),
     await checkStore(settings, owner),
     checkLicense(settings),
     await checkHistory(settings),
@@ -124,6 +126,22 @@ async function checkStore(settings: Settings, owner: number | undefined): Promis
         'Check Runtime:Postgres:Url and that the server runs; the first start of the service makes the schema.',
     });
   }
+}
+
+/** The trusted lists that the service has kept. */
+function checkLists(settings: Settings, now: number): readonly Finding[] {
+  const { lists } = readTrust(settings);
+  if (lists === undefined) return [];
+  const { name, status, detail } = listsCheck(lists, now);
+  if (status === 'Healthy') return [good(name, detail ?? '')];
+  return [
+    bad('warning', name, {
+      says: detail ?? status,
+      cause: 'A list cannot be fetched, is not authentic, is older than one before, or ended.',
+      remedy:
+        'Check the network, or renew the folder of Signing:Trust:Lists:Folder. Where the journal is newer than the configured one, set Lists:Anchors and Lists:Journal.',
+    }),
+  ];
 }
 
 function checkLicense({ signing }: Settings): Finding {

@@ -23,6 +23,7 @@ const ENTRIES = [
   'actors/batch/uploads/upload-worker.ts',
   'actors/batch/watched-folder/sample-worker.ts',
   'actors/portal/reports/report-worker.ts',
+  'actors/shared/trust-lists/list-worker.ts',
   'http/portal/input/body-worker.ts',
 ];
 

@@ -27,7 +27,7 @@ export interface DeclaredSigner {
   readonly choices: SigningChoices;
   readonly base: Pick<
     LocalProfile,
-    'format' | 'verify' | 'verifyIndependently' | 'encrypt' | 'form' | 'overrides'
+    'format' | 'verify' | 'verifyIndependently' | 'demand' | 'encrypt' | 'form' | 'overrides'
   >;
 }
 
@@ -70,11 +70,12 @@ function declaredProfile(
   compareContent: boolean,
 ): DeclaredProfile {
   const { name, format, verify, encrypt = encrypted } = settings;
-  const { verifyIndependently } = settings;
+  const { verifyIndependently, require: demand } = settings;
   const base = {
     format: format === 'Auto' ? undefined : format,
     verify,
     verifyIndependently,
+    ...(demand !== undefined && { demand }),
     encrypt,
     form: formOf(settings),
     overrides: PARAMETER_NAMES.filter((parameter) => settings.overrides.includes(overrideName(parameter))),

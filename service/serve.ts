@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Clock, Fatal, Faults, type StoreNodes, systemClock, systemIds } from '@sealwright/runtime/core';
 import {
   createStorageFolders,
+  ListKeeper,
   type ObjectStore,
   type Profile,
   Services,
@@ -183,7 +184,7 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
   const facts = { runId, batchUrl: url ?? null, portalUrl: portalUrl ?? null };
   const removeServiceFile = writeServiceFile(settings, facts, { clock, log });
   working.push(async () => removeServiceFile());
-  await listenForHealth(parts);
+  await Promise.all([listenForHealth(parts), keepLists(base, signing, { services, working })]);
   await services.start();
   await started();
   store.nodes?.started();
@@ -208,6 +209,19 @@ async function serveOn(base: Base, ends: Ends): Promise<Omit<RunningService, 'st
     lost: base.lost,
     draining,
   };
+}
+
+/** Keeps trusted lists where they are configured; resolves when there are first ones, or after a bounded wait. */
+async function keepLists(
+  { clock, log, ids }: Base,
+  { lists }: SigningSetup,
+  { services, working }: { readonly services: Services; readonly working: Ends['working'] },
+): Promise<void> {
+  if (lists === undefined) return;
+  const keeper = new ListKeeper(lists, { clock, log, random: () => (ids.bytes(1)[0] ?? 0) / 256 });
+  services.batch.health.add(() => [keeper.check()]);
+  working.push(async () => keeper.stop());
+  await keeper.start();
 }
 
 function metricsSubjects({ storage }: Settings, { profiles }: SigningSetup) {

@@ -27,6 +27,7 @@ import {
   evidenceOver,
   isAtService,
   KEY_REFUSALS,
+  type ListOptions,
   type LocalProfile,
   openServiceSigner,
   type Profile,
@@ -50,6 +51,8 @@ import { readTrust } from './signing-trust.ts';
 export interface SigningSetup {
   readonly profiles: readonly Profile[];
   readonly trust: TrustOptions;
+  /** Undefined: no trusted lists are configured. */
+  readonly lists: ListOptions | undefined;
   /** Certificate of the default profile, or else of the first local profile; `path` is empty when there is none. */
   readonly certificate: { readonly subject: string; readonly path: string; readonly development: boolean };
   readonly warnings: readonly string[];
@@ -155,7 +158,7 @@ export async function loadSigning(
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<SigningSetup & { readonly faults: readonly string[] }> {
   const now = parts.clock.now();
-  const { trust, faults: unread } = readTrust(settings);
+  const { trust, lists, faults: unread } = readTrust(settings);
   const faults = [...unread];
   const warnings: string[] = [];
   const expiring: string[] = [];
@@ -185,6 +188,7 @@ export async function loadSigning(
   return {
     profiles,
     trust,
+    lists,
     certificate: {
       subject: shown?.facts?.subject ?? 'none; profiles are signed on the remote portal',
       path: source?.path ?? '',

@@ -6,13 +6,16 @@ import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { certificatesInBundle } from '@sealwright/signatures';
-import type { TrustOptions } from '../actors/index.ts';
+import { describeFailure } from '@sealwright/runtime/core';
+import { anchorOf, certificatesInBundle } from '@sealwright/signatures';
+import type { ListOptions, TrustOptions } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
 
 /** Reads the trusted certificates; every file without a certificate is a sentence in `faults`. */
-export function readTrust({ signing }: Settings): {
+export function readTrust({ signing, storage }: Pick<Settings, 'signing' | 'storage'>): {
   readonly trust: TrustOptions;
+  /** Undefined: no trusted lists are configured. */
+  readonly lists: ListOptions | undefined;
   readonly faults: readonly string[];
 } {
   const {
@@ -31,6 +34,7 @@ export function readTrust({ signing }: Settings): {
     paths.flatMap((path, index) => certificatesAt(path, `Signing:Trust:${key}:${index}`, faults));
   const anchors = read('Roots', roots);
   const system = useSystemRoots ? rootCertificates.map((pem) => new X509Certificate(pem).raw) : [];
+  const lists = listOptions({ signing, storage }, faults);
   return {
     trust: {
       roots: [...anchors, ...system],
@@ -40,9 +44,38 @@ export function readTrust({ signing }: Settings): {
       revocation: REVOCATION[revocation],
       revocationTimeoutMs: revocationTimeoutSeconds * 1000,
       cacheMinutes,
+      ...(lists && { lists: lists.place }),
     },
+    lists,
     faults,
   };
+}
+
+/** Options of the lists; a folder of anchors that cannot be read is a sentence in `faults`. */
+function listOptions(
+  { signing, storage }: Pick<Settings, 'signing' | 'storage'>,
+  faults: string[],
+): ListOptions | undefined {
+  const { allowAia, aiaHosts, allowPrivate, lists } = signing.trust;
+  const { folder, refresh, refreshHours, timeoutSeconds, ...anchor } = lists;
+  if (folder === undefined && !refresh) return undefined;
+  try {
+    return {
+      place: { folder: join(storage.root, 'trust-lists'), anchor: anchorOf(anchor) },
+      source: folder,
+      everyMs: refreshHours * 3_600_000,
+      ...(refresh && {
+        network: {
+          allowPrivate,
+          issuerHosts: allowAia ? aiaHosts : [],
+          timeoutMs: timeoutSeconds * 1000,
+        },
+      }),
+    };
+  } catch (error) {
+    faults.push(`Signing:Trust:Lists:Anchors: ${describeFailure(error).message}`);
+    return undefined;
+  }
 }
 
 const REVOCATION = { None: 'none', Soft: 'soft', Hard: 'hard' } as const;

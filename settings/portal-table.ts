@@ -18,7 +18,7 @@ import {
   webUrl,
   whole,
 } from './kinds.ts';
-import { profileName } from './signing-table.ts';
+import { profileName, QUALIFICATIONS } from './signing-table.ts';
 
 /** Name of an organization or an application. */
 export const name = pattern(
@@ -62,6 +62,9 @@ export const ORGANIZATION_KEYS = {
   ReplyTo: optional(mailbox, { says: 'Reply-To address of its mails.' }),
   RefuseSignedEnvelopeFiles: optional(flag(), {
     says: 'Refuse envelopes with signed files. Otherwise, and for a new organization: the signed files become attachments of the envelope, which does not contain their signatures.',
+  }),
+  RequiredQualification: optional(choice(['None', ...QUALIFICATIONS]), {
+    says: 'Least qualification of participants’ signatures, as `Require`; nobody signs without a certificate then.',
   }),
   'Webhook:Url': optional(webUrl(), {
     says: 'Address that receives events of documents of the organization.',

@@ -31,6 +31,7 @@ export function checkSigning(settings: Settings, found: Findings): void {
   checkTokens(settings, found.warnings);
   checkRoots(settings, found.warnings);
   checkIssuerHosts(settings, found.warnings);
+  checkLists(settings, found);
   if (profiles.length === 0) {
     checkCertificate('Signing:Certificate', certificate, settings, found.faults);
     return;
@@ -214,6 +215,29 @@ function checkRoots({ signing }: Settings, warnings: Warning[]): void {
   });
 }
 
+const NEEDS_LISTS = 'needs Signing:Trust:Lists:Folder or Signing:Trust:Lists:Refresh';
+
+/** True when trusted lists are configured. */
+function hasLists({ signing }: Settings): boolean {
+  return signing.trust.lists.folder !== undefined || signing.trust.lists.refresh;
+}
+
+/** Nothing of the lists is left without effect, and no demand of an organization is left without lists. */
+function checkLists(settings: Settings, { faults, warnings }: Findings): void {
+  const { anchors, journal, location } = settings.signing.trust.lists;
+  if (anchors !== undefined && journal === undefined)
+    faults.push({ key: 'Signing:Trust:Lists:Journal', rule: 'is required with Signing:Trust:Lists:Anchors' });
+  if (hasLists(settings)) return;
+  if (anchors !== undefined || journal !== undefined || location !== undefined)
+    warnings.push({
+      key: 'Signing:Trust:Lists',
+      text: 'has no effect without Lists:Folder or Lists:Refresh',
+    });
+  for (const [index, { requiredQualification = 'None' }] of settings.portal.organizations.entries())
+    if (requiredQualification !== 'None')
+      faults.push({ key: `Portal:Organizations:${index}:RequiredQualification`, rule: NEEDS_LISTS });
+}
+
 /** Issuers are fetched from listed hosts only. */
 function checkIssuerHosts({ signing }: Settings, warnings: Warning[]): void {
   const { allowAia, aiaHosts } = signing.trust;
@@ -312,7 +336,7 @@ function mayBe(format: ProfileSettings['format'], wanted: ProfileSettings['forma
 function checkForm(
   prefix: string,
   profile: ProfileSettings,
-  { encryption }: Settings,
+  settings: Settings,
   { faults, warnings }: Findings,
 ): void {
   const { name, format } = profile;
@@ -330,10 +354,14 @@ function checkForm(
   checkAppearance(prefix, profile, faults);
   checkOverrides(prefix, profile, faults);
   if (profile.container !== 'None') checkContainer(prefix, profile, faults);
-  if (profile.encrypt === true && !encryption.enabled)
+  if (profile.encrypt === true && !settings.encryption.enabled)
     faults.push({ key: `${prefix}:Encrypt`, rule: 'needs Encryption:Enabled' });
   if (profile.verifyIndependently && !profile.verify)
     faults.push({ key: `${prefix}:VerifyIndependently`, rule: 'needs Verify: it is a second opinion' });
+  if (profile.require !== undefined) {
+    const rule = profile.verify ? NEEDS_LISTS : 'needs Verify';
+    if (!profile.verify || !hasLists(settings)) faults.push({ key: `${prefix}:Require`, rule });
+  }
   if (!profile.verify) {
     warnings.push({
       key: `${prefix}:Verify`,

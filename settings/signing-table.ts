@@ -58,6 +58,18 @@ const oid = pattern(
   z.string().regex(/^[0-2](\.(0|[1-9]\d*))+$/),
 );
 
+/** Least qualifications that can be demanded. */
+export const QUALIFICATIONS = ['QESig', 'QESeal', 'AdESig-QC', 'AdESeal-QC'] as const;
+
+const listAddress = pattern(
+  'URL of a list',
+  'must be an http or https URL that ends in .xml',
+  z
+    .string()
+    .regex(/^https?:\/\/[^/?#@\s]+\/[^?#\s]*[^/?#\s]\.xml$/)
+    .refine((value) => URL.canParse(value)),
+);
+
 const digest = choice(['SHA256', 'SHA384', 'SHA512']);
 
 const thumbprint = pattern(
@@ -199,6 +211,9 @@ export const PROFILE_KEYS = {
   }),
   VerifyIndependently: key(flag(), false, {
     says: 'After `Verify`, a second implementation (pkijs for CMS, xml-crypto for XML signatures) verifies the output too; when the results differ, the job fails with `verification.disagreement`. See docs/independent-verification.md.',
+  }),
+  Require: optional(choice(QUALIFICATIONS), {
+    says: 'Least qualification by `Signing:Trust:Lists`. Less, or an open answer, fails the job with `verification.qualification`.',
   }),
   Encrypt: optional(flag(), {
     says: 'Encrypt outputs. If absent, as `Encryption:Enabled`; `true` requires it.',
@@ -343,6 +358,29 @@ export const SIGNING_KEYS = {
   }),
   'Signing:Trust:AiaHosts': key(list(hostName), [], {
     says: 'Host names or IP addresses that missing issuers may be fetched from. These hosts may have private addresses.',
+  }),
+  'Signing:Trust:Lists:Folder': optional(path(), {
+    says: 'Folder with the list of lists, its pivots and national lists, read at each refresh.',
+  }),
+  'Signing:Trust:Lists:Refresh': key(flag(), false, {
+    says: 'Fetch the European trusted lists. Signatures are then qualified, and listed services trusted.',
+  }),
+  'Signing:Trust:Lists:RefreshHours': key(whole(1, 168), 6, {
+    unit: 'hours',
+    says: 'Time between refreshes.',
+  }),
+  'Signing:Trust:Lists:TimeoutSeconds': key(whole(1, 300), 60, {
+    unit: 'seconds',
+    says: 'Time limit of a list.',
+  }),
+  'Signing:Trust:Lists:Location': optional(listAddress, {
+    says: 'Address of the list of lists. If absent, the Commission’s.',
+  }),
+  'Signing:Trust:Lists:Anchors': optional(path(), {
+    says: 'Folder with the journal’s certificates. If absent, those of C/2026/1944.',
+  }),
+  'Signing:Trust:Lists:Journal': optional(webUrl(), {
+    says: 'Address of that journal.',
   }),
   'Signing:Trust:AllowPrivate': computed(
     flag(),

@@ -56,13 +56,14 @@ function needsAuthorities(task: PoolTask, waiting: ReadonlySet<string>): boolean
 }
 
 function asksAuthorities(profile: Profile): boolean {
+  if (profile.demand !== undefined) return true;
   if (profile.method !== 'Local') return false;
   return isAtService(profile.signer) || (profile.choices?.level ?? 'B') !== 'B';
 }
 
 function workerProfile(profile: Profile): WorkerProfile {
-  const { name, verify, verifyIndependently = false, anchors } = profile;
-  const shared = { name, verify, verifyIndependently, form: outputFormatOf(profile) };
+  const { name, verify, verifyIndependently = false, demand, anchors } = profile;
+  const shared = { name, verify, verifyIndependently, demand, form: outputFormatOf(profile) };
   if (profile.method !== 'Local') {
     const { compareContent = true } = profile;
     return { ...shared, signer: undefined, choices: {}, compareContent, anchors };

@@ -2,6 +2,7 @@
  * Tasks of the portal for the pool: plain data in both directions, files by path. Outputs are synced; a file left by an
  * earlier attempt at an output path is overwritten.
  */
+import type { QualificationDemand } from '@sealwright/signatures';
 import type { WarnedFile } from '../../contracts/file-warnings.ts';
 import type { CertificateType, HolderType } from '../../contracts/portal/words.ts';
 import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal/portal-types.ts';
@@ -124,6 +125,8 @@ export interface CertificateRequirements {
   readonly holder: HolderType | null;
   /** 14 digits. */
   readonly companyIdentifier: string | null;
+  /** By the trusted lists, of the organization. */
+  readonly qualification: QualificationDemand | null;
 }
 
 /** A certificate whose key is elsewhere, and what its key can do. */

@@ -248,7 +248,7 @@ function reaches({ level: has }: SignatureRecord, level: SignatureLevel): boolea
 }
 
 /** The newest signature of the profile's certificate. */
-function ownSignature(
+export function ownSignature(
   { signatures }: ValidationReport,
   { signer }: WorkerProfileRuntime,
 ): SignatureRecord | undefined {

@@ -5,9 +5,12 @@ import {
   createEvidenceSource,
   createTimestampAuthority,
   deserializeSigner,
+  keptLists,
+  type QualificationDemand,
   type RemoteSigner,
   type Signer,
   type SigningServices,
+  type TrustLists,
 } from '@sealwright/signatures';
 import type { OutputFormat } from '../shared/files/output-names.ts';
 import { openServiceSigner } from '../shared/key-services/service-signer.ts';
@@ -24,6 +27,8 @@ export interface WorkerProfileRuntime {
   readonly verify: boolean;
   /** True: a second implementation checks verified output. */
   readonly verifyIndependently: boolean;
+  /** `Require`. */
+  readonly demand?: QualificationDemand | undefined;
   /** True: output of the remote portal is compared with the file that was sent. */
   readonly compareContent: boolean;
   readonly anchors: readonly Buffer[];
@@ -34,6 +39,8 @@ export interface WorkerProfileRuntime {
 export interface WorkerProfiles {
   readonly byName: ReadonlyMap<string, WorkerProfileRuntime>;
   readonly trust: TrustOptions;
+  /** Trusted lists as they are kept now; undefined: none are configured. */
+  readonly lists?: (() => TrustLists) | undefined;
 }
 
 /** Retries per authority; a job fails rather than waiting for long. */
@@ -97,12 +104,13 @@ export function createWorkerProfiles(
       form: profile.form,
       verify: profile.verify,
       verifyIndependently: profile.verifyIndependently,
+      demand: profile.demand,
       compareContent: profile.compareContent,
       anchors,
       services: servicesOf(choices, anchors),
     });
   }
-  return { byName, trust };
+  return { byName, trust, lists: trust.lists && keptLists(trust.lists, () => clock.now()) };
 }
 
 /** Restores buffers, which arrive from another thread as Uint8Array. */

@@ -1,5 +1,5 @@
 /** Data that each pool thread receives at its start: keys are loaded once per thread, never per task. */
-import type { SerializedSigner } from '@sealwright/signatures';
+import type { QualificationDemand, SerializedSigner } from '@sealwright/signatures';
 import type { OutputFormat } from '../shared/files/output-names.ts';
 import type { ServiceSigner } from '../shared/key-services/key-service.ts';
 import type { SigningChoices } from '../shared/signing/profiles.ts';
@@ -16,6 +16,8 @@ export interface WorkerProfile {
   readonly verify: boolean;
   /** True: a second implementation judges what was verified. */
   readonly verifyIndependently: boolean;
+  /** `Require`. */
+  readonly demand?: QualificationDemand | undefined;
   /** Everything the remote portal signed is compared with what was sent. */
   readonly compareContent: boolean;
   /** DER trust anchors that a signature must chain to; empty = the chain is not checked. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { entity, part, parts, shown, time as timestamp } from '../fields.ts';
 import type { Value } from '../operation.ts';
+import { qualification, timestampQualification } from '../qualification.ts';
 import { AT } from './examples.ts';
 import { PASSWORD_HEADER } from './files.ts';
 import { JOB_EXAMPLE } from './jobs.ts';
@@ -96,6 +97,7 @@ const timestampShape = entity('ReportedTimestamp', {
   displayName: word('Name of the authority that stamped.', 'Example TSA'),
   genTime: timeOrNull('Moment that it proves. Null: it cannot be read.'),
   certificate: signer,
+  qualification: timestampQualification.describe('By the trusted lists. Null: none are configured.'),
   results,
 });
 
@@ -136,6 +138,7 @@ const signatureFields = {
   policy: wordOrNull('Object identifier of its explicit policy. Null: none.', '2.16.76.1.7.1.11.1.1'),
   reason: wordOrNull('Why the person signed, as the PDF states it. Null: none.', 'I agree'),
   location: wordOrNull('Where the person signed, as the PDF states it. Null: none.', 'Lisbon'),
+  qualification: qualification.describe('By the trusted lists. Null: none are configured, or a time-stamp.'),
   contentIdentifier: wordOrNull('Content identifier of CMS. Null: none, or not printable.', 'order 7'),
   results,
 };
@@ -206,6 +209,7 @@ const VALIDATION = {
       policy: null,
       reason: null,
       location: null,
+      qualification: null,
       contentIdentifier: null,
       results: CHECKS,
     },

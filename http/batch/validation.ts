@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §2 for the conventions; ETSI TS 119 102-2 for the report.
  */
-import type { Batch, ValidationReport } from '../../actors/index.ts';
+import { type Batch, qualificationView, type ValidationReport } from '../../actors/index.ts';
 import { PASSWORD_HEADER } from '../../contracts/batch/files.ts';
 import {
   CERTIFICATES_BYTES,
@@ -132,11 +132,15 @@ function signatureOf(record: SignatureRecord): ReportedSignature {
     reason: record.reason ?? null,
     location: record.location ?? null,
     contentIdentifier: record.contentIdentifier ?? null,
+    qualification: qualificationView(record.qualification),
     certificate: certificateOf(record.certificate),
     timestamps: record.timestamps.map((stamp) => ({
       ...stamp,
       genTime: stamp.genTime ?? null,
       subIndication: stamp.subIndication ?? null,
+      qualification: stamp.qualification
+        ? { ...stamp.qualification, list: stamp.qualification.list ?? null }
+        : null,
       certificate: certificateOf(stamp.certificate),
       results: resultsOf(stamp.results),
     })),

@@ -63,6 +63,8 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
     'The signed file did not pass the check. Nothing was published. The message names the check; report it.',
   'verification.disagreement':
     'The second implementation refuses the signature. Both verdicts are in `error/<job id>/`; see [independent-verification.md](independent-verification.md).',
+  'verification.qualification':
+    'The signature does not reach `Require` of the profile. The message says why.',
   'disk.full':
     'The pipeline waits, and continues by itself when there is space. A file that needs more than is free fails: make room and retry it.',
   'disk.not-writable': 'A folder cannot be written. Check its permissions; the pipeline continues by itself.',

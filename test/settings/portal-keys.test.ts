@@ -60,6 +60,7 @@ test('organizations of the settings are read completely, with masked secrets', (
     language: 'pt',
     replyTo: 'Acme <help@acme.example>',
     refuseSignedEnvelopeFiles: undefined,
+    requiredQualification: undefined,
     webhook: {
       url: 'https://hooks.acme.example/in',
       authType: 'Bearer',

@@ -14,6 +14,8 @@ import {
 import { publish } from '../../shared/files/publish.ts';
 import { coSignedForm } from '../co-sign.ts';
 import { checkIndependently } from '../independent-check.ts';
+import { revocationSource } from '../portal/revocation-answers.ts';
+import { assertQualified } from '../qualification-check.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, ReleaseTask } from '../tasks.ts';
 import { type OutputCheck, verifyOutput } from '../verify-output.ts';
@@ -49,7 +51,11 @@ export function release(
     ...(order.operation && { operation: order.operation }),
     ...passwordFor(order, profile),
   };
-  const checked = verifyOutput(check);
+  const verified = verifyOutput(check);
+  const checked =
+    profile.demand === undefined
+      ? verified
+      : Promise.resolve(verified).then(() => assertQualified(check, profiles, revocationSource(thread)));
   const publishNow = (independent?: IndependentOutcome) =>
     publishOutput(order, thread, { profile, signed, verifyMs: clock.elapsed() - start, independent });
   if (profile.verifyIndependently)

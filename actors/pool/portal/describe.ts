@@ -36,6 +36,7 @@ export async function describe(
       anchors: [...roots, ...profileAnchors(seal)],
       intermediates: [...intermediates, ...(seal.signer?.chain ?? [])],
       revocation,
+      lists: thread.profiles.lists?.(),
       // A certificate accepted while no roots were configured is checked without roots again.
       ...(roots.length === 0 && task.accepted !== undefined && { acceptedUnproven: task.accepted }),
       ...(online !== undefined && { online }),

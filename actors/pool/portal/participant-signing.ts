@@ -17,10 +17,12 @@ import {
   finishSigning,
   holderIdentifiers,
   joinCadesSigners,
+  qualifySigner,
   readCertificate,
   type SignatureLevel,
   type SigningServices,
   UNPROVEN,
+  unmetDemand,
 } from '@sealwright/signatures';
 import type { CertificateType } from '../../../contracts/portal/words.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
@@ -77,10 +79,12 @@ export async function beginParticipantSigning(
   const { profiles, clock } = thread;
   const { choices, services } = profileOf(thread, task.profile);
   const { roots, intermediates, revocation } = profiles.trust;
-  // Without roots no chain can be built; where that is allowed, each certificate is accepted with a warning.
-  if (roots.length === 0 && !task.allowUnproven)
+  const lists = profiles.lists?.();
+  // Without roots and lists no chain can be built; where that is allowed, each certificate is accepted with a warning.
+  const isProvable = roots.length > 0 || lists !== undefined;
+  if (!isProvable && !task.allowUnproven)
     return { ...NO_SIGNATURES, verdict: rejection({ code: UNPROVEN.type, message: UNPROVEN.message }) };
-  const anchors = roots.length > 0 ? roots : [certificate];
+  const anchors = isProvable ? roots : [certificate];
   const trust = { anchors, intermediates: [...intermediates, ...brought] };
   let chain: readonly Buffer[];
   let rejected: CertificateVerdict | undefined;
@@ -89,13 +93,14 @@ export async function beginParticipantSigning(
   let fingerprint = '';
   try {
     ({ fingerprint } = externalSigner(certificate));
-    const online = roots.length > 0 ? revocationSource(thread) : undefined;
-    const issuers = roots.length > 0 ? issuerSource(thread) : undefined;
+    const online = isProvable ? revocationSource(thread) : undefined;
+    const issuers = isProvable ? issuerSource(thread) : undefined;
     chain = await chainOf(certificate, trust, issuers, clock.now());
     const verdict = await checkSigningCertificate(
       { certificate, chain },
       {
         ...trust,
+        lists,
         revocation: online === undefined ? 'none' : revocation,
         ...(online !== undefined && { online }),
       },
@@ -103,7 +108,9 @@ export async function beginParticipantSigning(
     );
     if (verdict.ok) ({ warnings, anchor } = verdict);
     else rejected = rejection(verdict);
-    const demand = unmetRequirement(certificate, task.demands);
+    const demand =
+      unmetRequirement(certificate, task.demands) ??
+      unqualified(certificate, [...trust.intermediates, ...chain], task.demands, thread);
     if (demand !== undefined) rejected ??= rejection({ code: 'certificate.demand', message: demand });
   } catch (error) {
     rejected = rejection(describeFailure(error));
@@ -132,7 +139,7 @@ export async function beginParticipantSigning(
           code === 'pdf.no-glyph' ? [{ type: code, message }] : [],
         ),
         ...(anchor === undefined ? [] : [{ type: 'chain.anchor', message: anchor }]),
-        ...(roots.length > 0 ? [] : [UNPROVEN]),
+        ...(isProvable ? [] : [UNPROVEN]),
         ...(evidence === undefined ? [] : [{ type: 'signature.level', message: evidence }]),
       ],
     },
@@ -145,6 +152,18 @@ export async function beginParticipantSigning(
       digest: begun.algorithm.digest,
     },
   };
+}
+
+/** Says why a signature by the certificate does not reach what the organization demands; undefined: it does. */
+function unqualified(
+  certificate: Buffer,
+  others: readonly Buffer[],
+  { qualification }: CertificateRequirements,
+  { profiles, clock }: PortalTaskContext,
+): string | undefined {
+  if (qualification === null) return undefined;
+  const lists = profiles.lists?.();
+  return unmetDemand(qualification, lists && qualifySigner(certificate, others, { lists, at: clock.now() }));
 }
 
 /** The certificate, others that may lead to a trusted one, and what its key can do. */

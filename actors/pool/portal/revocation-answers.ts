@@ -4,20 +4,22 @@ import { createAuthorityTransport } from '../../shared/signing/authority-transpo
 import { evidenceOver } from '../../shared/signing/certificate-checks.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 
+type Asking = Pick<PortalTaskContext, 'profiles' | 'clock'>;
+
 let source: EvidenceSource | undefined;
 
 /** Returns the source of revocation answers; undefined when revocation is not checked. */
-export function revocationSource(thread: PortalTaskContext): EvidenceSource | undefined {
+export function revocationSource(thread: Asking): EvidenceSource | undefined {
   return thread.profiles.trust.revocation === 'none' ? undefined : sourceOf(thread);
 }
 
 /** Returns the source of missing issuers; undefined when none may be fetched. */
-export function issuerSource(thread: PortalTaskContext): EvidenceSource | undefined {
+export function issuerSource(thread: Asking): EvidenceSource | undefined {
   return thread.profiles.trust.issuerHosts.length === 0 ? undefined : sourceOf(thread);
 }
 
 /** Creates one source per thread, which caches answers. */
-function sourceOf({ profiles: { trust }, clock }: PortalTaskContext): EvidenceSource {
+function sourceOf({ profiles: { trust }, clock }: Asking): EvidenceSource {
   source ??= evidenceOver(createAuthorityTransport({ clock, ...trust }), trust, clock);
   return source;
 }

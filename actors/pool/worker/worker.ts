@@ -64,6 +64,7 @@ async function validate(
       anchors: [...roots, ...anchors],
       intermediates,
       revocation,
+      lists: thread.profiles.lists?.(),
       ...(online !== undefined && { online }),
     },
     at,

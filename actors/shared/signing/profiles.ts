@@ -3,6 +3,7 @@ import {
   type DigestName,
   type LocalSigner,
   type PadesFormat,
+  type QualificationDemand,
   type SignatureLevel,
   type SignaturePolicy,
   validityFault,
@@ -22,6 +23,8 @@ interface ProfileBase {
   readonly verify: boolean;
   /** `VerifyIndependently`: a second implementation validates the output too. @default false */
   readonly verifyIndependently?: boolean;
+  /** `Require`: least qualification of the signatures. @default any */
+  readonly demand?: QualificationDemand | undefined;
   /** `Encrypt`: encrypts the output. */
   readonly encrypt: boolean;
   /** DER trust anchors; empty = the certificate chain is not checked. */

@@ -2,6 +2,7 @@
 
 import type {
   CertificateRecord,
+  SignatureQualification,
   SignatureRecord,
   TimestampRecord,
   ValidationItem,
@@ -78,8 +79,18 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
       warnings: [...results.warnings.filter((item) => !isAboutCounter(item)), ...file.warnings],
     }),
     attributeCertificates: [],
+    qualification: qualificationView(record.qualification),
     evidences: null,
   };
+}
+
+/** Gives null where the lists say nothing. */
+export function qualificationView(
+  found: SignatureQualification | undefined,
+): NonNullable<SignatureView['qualification']> | null {
+  if (found === undefined) return null;
+  const { territory = null, service = null, provider = null, list = null } = found;
+  return { ...found, territory, service, provider, list };
 }
 
 function isAboutAgreement({ type }: ValidationItem): boolean {

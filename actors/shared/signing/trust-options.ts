@@ -1,5 +1,7 @@
 /** Trust settings of the batch service. Source: docs/batch-values.md §6.5. */
 
+import type { ListPlace } from '@sealwright/signatures';
+
 /** Plain data that is posted to the threads of the pool. */
 export interface TrustOptions {
   /** DER of trusted roots. Empty: each profile trusts only its own anchors. */
@@ -16,6 +18,8 @@ export interface TrustOptions {
   readonly revocationTimeoutMs: number;
   /** Maximum age of cached responses and results. */
   readonly cacheMinutes: number;
+  /** Trusted lists that are kept (`Signing:Trust:Lists`). @default none */
+  readonly lists?: ListPlace | undefined;
 }
 
 /** Trusts only each profile's own anchors and contacts no responder. */

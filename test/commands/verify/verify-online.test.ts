@@ -1,12 +1,23 @@
 /** `sealwright verify --online` as people run it, against an authority of their own. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
 import test from 'ava';
 import { certificatePem } from '#crypto/x509/certificate.js';
+import {
+  JOURNAL,
+  LOCATION,
+  listSigner,
+  listText,
+  lotlText,
+  providerText,
+  signList,
+} from '../../crypto/trust-lists/own-lists.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { freshFolder, start } from '../program.ts';
+
+const DAY = 86_400_000;
 
 let authority: TestAuthority;
 test.before(async () => {
@@ -50,6 +61,44 @@ test.serial(
     t.true(authority.requests.ocsp > before);
   },
 );
+
+test.serial('verify --online asks for what ends at a listed service, without any other root', async (t) => {
+  const { pki } = authority;
+  const scheme = listSigner('scheme', [Date.now() - DAY, Date.now() + DAY]);
+  const location = 'https://ec.europa.eu/tools/lotl/eu-lotl.xml';
+  const nextUpdate = Date.now() + DAY;
+  const pointers = [{ territory: 'XX', signers: [scheme] }];
+  const lotl = lotlText([scheme], { pointers, nextUpdate }).replaceAll(LOCATION, location);
+  const providers = providerText(pki.issuing.certificate);
+  const national = listText({ territory: 'XX', nextUpdate, providers });
+  const judged = async (signer: TestSigner, words: readonly string[]) => {
+    const folder = freshFolder();
+    const lists = join(folder, 'lists');
+    mkdirSync(lists);
+    const at = Date.now() - 60_000;
+    writeFileSync(join(lists, 'eu-lotl.xml'), signList(lotl, scheme, at));
+    writeFileSync(join(lists, 'XX.xml'), signList(national, scheme, at));
+    writeFileSync(join(lists, 'journal.pem'), certificatePem(scheme.certificate));
+    writeFileSync(join(folder, 'appsettings.json'), '{}');
+    const output = join(folder, 'order.xml');
+    signFile({ format: 'Xades', input: Buffer.from('<order/>'), output, signer, at: Date.now() });
+    const of = ['--trust-lists', 'lists', '--list-anchors', 'lists', '--list-journal', JOURNAL];
+    const run = start(folder, ['verify', ...of, '--revocation', 'hard', ...words, 'order.xml']);
+    return { code: await run.ended, text: run.out() + run.err() };
+  };
+  const online = ['--online', '--allow-private'];
+  const signer = pki.freshSigner();
+  const before = authority.requests.ocsp;
+  t.is((await judged(signer, [])).code, 1);
+  const asked = await judged(signer, online);
+  t.is(asked.code, 0, asked.text);
+  t.regex(asked.text, /EU status/);
+  t.true(authority.requests.ocsp > before);
+  authority.revoke(signer.certificate, Date.now() - 3_600_000);
+  const revoked = await judged(signer, online);
+  t.is(revoked.code, 1, revoked.text);
+  t.regex(revoked.text, /was revoked/);
+});
 
 test.serial('verify --online fails for a certificate that its authority has revoked', async (t) => {
   const signer = authority.pki.freshSigner();

@@ -109,6 +109,14 @@ export function ReportView({
   );
 }
 
+function qualificationFact({ qualification: found }: SignatureRecord): string | undefined {
+  if (found === undefined) return undefined;
+  const { word, isIndeterminate, service, provider, territory, reasons } = found;
+  const listed = [service, provider, territory].filter((part) => part !== undefined).join(', ');
+  const text = `${isIndeterminate ? 'INDETERMINATE-' : ''}${word}${listed === '' ? '' : ` (${listed})`}`;
+  return [text, ...reasons].join('. ');
+}
+
 /** @param isFileGood else a signature that is good by itself is not shown as valid: the file does not pass */
 function SignatureCard({ record, isFileGood }: { record: SignatureRecord; isFileGood: boolean }) {
   const { name: signature, indication, subIndication, certificate, signingTime, level } = record;
@@ -124,6 +132,7 @@ function SignatureCard({ record, isFileGood }: { record: SignatureRecord; isFile
     ['Covers', record.scope.description],
     ['Reason', record.reason],
     ['Location', record.location],
+    ['European lists', qualificationFact(record)],
     ...record.timestamps.map((stamp): readonly [string, string] => [
       `Time-stamp (${stamp.kind})`,
       `${stamp.genTime === undefined ? 'time unknown' : iso(stamp.genTime)}, ${stamp.displayName}, ${VERDICTS[stamp.indication].text}`,
