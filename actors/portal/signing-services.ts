@@ -1,5 +1,6 @@
 /** Parts of the portal by which participants see and sign documents. */
 
+import { qualificationOf } from './accounts/languages.ts';
 import type { Accounts } from './accounts.ts';
 import type { DocumentServices } from './document-services.ts';
 import { Authenticators } from './signing/authenticators.ts';
@@ -31,6 +32,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     onSigned: options.onSigned,
   };
   const authenticators = new Authenticators(runtime, common.secrets, passkeys);
+  const demandOf = qualificationOf(runtime.actors);
   const early = new EarlySignatures(runtime, waits, sealing);
   const codes = new SigningCodes(runtime, common.codeFor, authenticators, options.messageGateway?.perDay);
   const certificates = new CertificateSigning({
@@ -44,6 +46,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     sealProfile,
     allowUnproven: options.allowUnproven ?? false,
     languageOf,
+    qualificationOf: demandOf,
     early,
     files,
   });
@@ -83,6 +86,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       contents,
       authenticators,
       providerSigning,
+      qualificationOf: demandOf,
       firstPages: new FirstPages({ runtime, pool, blobs }),
     }),
   };

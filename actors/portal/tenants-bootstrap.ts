@@ -7,7 +7,7 @@
 
 import { describeFailure, Fatal } from '@sealwright/runtime';
 import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks/webhooks.ts';
-import type { Language } from '../../contracts/portal/words.ts';
+import type { Language, QualificationDemand } from '../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
 import type { OrganizationSettings } from '../../machines/portal/accounts/organization.ts';
 import type { Administration, OrganizationView } from './accounts/administration.ts';
@@ -34,6 +34,7 @@ export interface BootstrapOrganization {
   readonly language?: Language | undefined;
   readonly replyTo?: string | undefined;
   readonly refuseSignedEnvelopeFiles?: boolean | undefined;
+  readonly requiredQualification?: QualificationDemand | 'None' | undefined;
   /** Without a `url` there is none. */
   readonly webhook?: {
     readonly url: string | undefined;
@@ -92,6 +93,7 @@ async function configure(
   wanted: Omit<BootstrapOrganization, 'name'>,
 ): Promise<void> {
   const { identifier, embedOrigins, language, replyTo, refuseSignedEnvelopeFiles } = wanted;
+  const { requiredQualification: demand } = wanted;
   // An administrator may have typed another address since the same one was configured.
   const isNew = replyTo !== undefined && replyTo !== (await administration.configuredReplyTo(id));
   const settings: Partial<OrganizationSettings> = {
@@ -100,6 +102,7 @@ async function configure(
     ...(language !== undefined && { language }),
     ...(isNew && { replyTo, configuredReplyTo: replyTo }),
     ...(refuseSignedEnvelopeFiles !== undefined && { refuseSignedEnvelopeFiles }),
+    ...(demand !== undefined && { requiredQualification: demand === 'None' ? null : demand }),
   };
   if (Object.keys(settings).length > 0) await administration.configure(id, settings);
 }

@@ -29,6 +29,7 @@ import { nameQuery, pageOf, paging } from './lists.ts';
 import { KEY_SCOPES, operation } from './operation.ts';
 import { newReminders, reminders } from './reminders.ts';
 import { webhook } from './webhooks/webhooks.ts';
+import { QUALIFICATION_DEMANDS } from './words.ts';
 
 export const APPLICATION_ROLES = ['Normal', 'Monitor', 'Administrator'] as const;
 export type ApplicationRole = (typeof APPLICATION_ROLES)[number];
@@ -91,6 +92,10 @@ const organization = entity('Organization', {
   requireSecondFactor: z
     .boolean()
     .describe('Whether users need a second factor after a mailed link. Keys are not affected.'),
+  requiredQualification: z
+    .enum(QUALIFICATION_DEMANDS)
+    .nullable()
+    .describe('Least qualification of signatures of participants by the European trusted lists. Null: any.'),
   reminders: reminders
     .nullable()
     .describe('Of documents that are created without reminders of their own; null = none.'),
@@ -119,11 +124,15 @@ const organizationChanges = members({
   requireSecondFactor: maybeFlag.describe(
     'Whether users need a second factor. Who has none sets it up at the next sign-in.',
   ),
+  requiredQualification: word(QUALIFICATION_DEMANDS)
+    .nullish()
+    .describe('Participants then sign with certificates that reach it. Null: any signature.'),
   reminders: newReminders.nullish().describe('Null: none.'),
 })
-  .transform(({ refuseSignedEnvelopeFiles, requireSecondFactor, reminders }) => ({
+  .transform(({ refuseSignedEnvelopeFiles, requireSecondFactor, requiredQualification, reminders }) => ({
     ...(typeof requireSecondFactor === 'boolean' && { requireSecondFactor }),
     ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
+    ...(requiredQualification !== undefined && { requiredQualification }),
     ...(reminders !== undefined && { reminders }),
   }))
   .meta({ id: 'OrganizationChanges' });

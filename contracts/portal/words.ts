@@ -50,6 +50,10 @@ export const MAX_ACTIONS = 100;
 /** Observers of a document; chosen by this project. */
 export const MAX_OBSERVERS = 100;
 
+/** Least qualifications of signatures by the European trusted lists: qualified, or advanced with a qualified certificate. */
+export const QUALIFICATION_DEMANDS = ['QESig', 'QESeal', 'AdESig-QC', 'AdESeal-QC'] as const;
+export type QualificationDemand = (typeof QUALIFICATION_DEMANDS)[number];
+
 /** Rights on a folder. Each includes those before it. */
 export const FOLDER_RIGHTS = ['Read', 'Send', 'Manage'] as const;
 

@@ -284,6 +284,7 @@ const RECORD: ValidationRecord = {
         ],
       },
       attributeCertificates: [],
+      qualification: null,
       evidences: null,
     },
     {
@@ -324,6 +325,7 @@ const RECORD: ValidationRecord = {
         ],
       },
       attributeCertificates: [],
+      qualification: null,
       evidences: null,
     },
   ],

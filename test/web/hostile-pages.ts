@@ -201,6 +201,17 @@ function record(): ValidationRecord {
     signatureTimestamps: [stamp, stamp],
     archiveTimestamps: [stamp],
     validationResults: results,
+    qualification: {
+      word: 'QESig',
+      isIndeterminate: true,
+      qualifiedFor: 'signature',
+      device: 'yes',
+      territory: HOSTILE,
+      service: HOSTILE,
+      provider: HOSTILE,
+      list: null,
+      reasons: [HOSTILE],
+    },
     evidences: null,
   };
   return {

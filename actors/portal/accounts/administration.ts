@@ -384,7 +384,7 @@ function expiryOf(expiresAt: Millis | null, now: Millis): 'never' | 'later' | 's
 
 function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
   const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles } = context;
-  const { reminders = null, requireSecondFactor = false } = context;
+  const { reminders = null, requireSecondFactor = false, requiredQualification = null } = context;
   return {
     id,
     name,
@@ -394,6 +394,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
     refuseSignedEnvelopeFiles,
     reminders,
     requireSecondFactor,
+    requiredQualification,
     applications: context.applications.map(({ id, name, role, secrets }) => ({
       id,
       name,

@@ -2,7 +2,7 @@
 
 import type { Calls } from '@sealwright/runtime';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
-import type { Language } from '../../../contracts/portal/words.ts';
+import type { Language, QualificationDemand } from '../../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { ORGANIZATION } from './organizations.ts';
 
@@ -25,6 +25,13 @@ export function signedFileRule(
     const organization = await actors.read(ORGANIZATION, id);
     return organization?.context.refuseSignedEnvelopeFiles ?? false;
   };
+}
+
+/** Least qualification that an organization demands of participants; null = none. */
+export type QualificationOf = (organization: OrganizationId) => Promise<QualificationDemand | null>;
+
+export function qualificationOf(actors: Pick<Calls, 'read'>): QualificationOf {
+  return async (id) => (await actors.read(ORGANIZATION, id))?.context.requiredQualification ?? null;
 }
 
 /** Reads the reminders of an organization; undefined = none. */

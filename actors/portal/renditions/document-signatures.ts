@@ -116,7 +116,7 @@ function asMade(
 function ownView(view: SignatureView, made: CompletedAction, document: DocumentContext): SignatureView {
   if (made.kind !== 'electronic') return view;
   const participant = participantOf(document, made);
-  if (participant === undefined) return { ...view, isElectronic: true };
+  if (participant === undefined) return { ...view, isElectronic: true, qualification: null };
   const { id, key, file } = document;
   return {
     ...view,
@@ -126,6 +126,7 @@ function ownView(view: SignatureView, made: CompletedAction, document: DocumentC
     companyName: null,
     companyIdentifier: null,
     isElectronic: true,
+    qualification: null,
     signingTime: made.evidence?.at ?? made.at,
     evidences: evidenceView(made, participant, { id, key, sha256: file.blob.sha256 }),
   };

@@ -21,7 +21,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, ParticipantCertificate, PortalResults } from '../../pool/portal-tasks.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
-import type { LanguageOf } from '../accounts/languages.ts';
+import type { LanguageOf, QualificationOf } from '../accounts/languages.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import { DOCUMENT, type DocumentActor, foldedKey } from '../document-records/document-index.ts';
 import {
@@ -83,6 +83,7 @@ export class CertificateSigning {
       /** `Portal:AllowUnprovenCertificates`. */
       readonly allowUnproven: boolean;
       readonly languageOf: LanguageOf;
+      readonly qualificationOf: QualificationOf;
       readonly early: EarlySignatures;
       readonly files: PageCounts;
     },
@@ -162,6 +163,19 @@ export class CertificateSigning {
       await keep().catch(() => {});
       throw error;
     }
+  }
+
+  /**
+   * Refuses a signature without a certificate where the organization demands a qualification: the seal of the service is
+   * no signature of the person. Refusals: `InvalidFlowAction`.
+   */
+  async assertNotDemanded({ context }: SigningCall): Promise<void> {
+    const demand = await this.needs.qualificationOf(context.organization.id);
+    if (demand === null) return;
+    throw new PortalRefusal(
+      'InvalidFlowAction',
+      `The organization demands signatures of the qualification ${demand}: sign with a certificate that reaches it.`,
+    );
   }
 
   async #prepared(call: SigningCall, given: Pick<ElectronicSigning, 'positions' | 'fieldValues'>) {
@@ -421,7 +435,7 @@ export class CertificateSigning {
       signatures: context.signatures && (await blobs.localPath(context.signatures)),
       profile: sealProfile,
       certificate,
-      demands: requirementsOf(call.action),
+      demands: requirementsOf(call.action, await this.needs.qualificationOf(context.organization.id)),
       allowUnproven,
       at: signingTime,
       parameters: certificateParameters(reservation, call, context, language),

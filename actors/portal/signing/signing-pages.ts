@@ -115,6 +115,10 @@ export class SigningPages {
       readonly contents: Pick<Renditions, 'fileOf'>;
       readonly authenticators: Authenticators;
       readonly firstPages: FirstPages;
+      /** Least qualification that an organization demands; null = none. */
+      readonly qualificationOf: (
+        organization: DocumentContext['organization']['id'],
+      ) => Promise<string | null>;
       readonly providerSigning: { offered(organization: string): PageProviders };
     },
   ) {}
@@ -233,11 +237,14 @@ export class SigningPages {
 
   async #action(
     context: DocumentContext,
-    named: NonNullable<ReturnType<typeof namedTurn>>,
+    given: NonNullable<ReturnType<typeof namedTurn>>,
     needsEmailCode: boolean,
     state: SigningPageView['state'],
   ): Promise<NonNullable<SigningPageView['action']>> {
-    const { authenticators } = this.needs;
+    const { authenticators, qualificationOf } = this.needs;
+    const isDemanding = (await qualificationOf(context.organization.id)) !== null;
+    const { action } = given;
+    const named = isDemanding ? { ...given, action: { ...action, allowElectronicSignature: false } } : given;
     const codes = await codesToAsk({ context, ...named, needsEmailCode }, authenticators);
     const owner = appOwner(context, named.user);
     if (state !== 'ready' || owner === undefined) return pageAction(named, codes, {});

@@ -148,6 +148,7 @@ export class Signing {
     const call = await this.#call(access);
     if (!isSigning(call.action) || !call.action.allowElectronicSignature)
       throw new PortalRefusal('InvalidFlowAction', 'This participant does not sign electronically.');
+    await this.needs.certificates.assertNotDemanded(call);
     assertTurn(call);
     assertRead(call.context, signing.reading);
     const image = await this.#image(call, signing);

@@ -50,13 +50,17 @@ export function resultsView({ isValid, passed, errors, warnings }: CertificateVe
 }
 
 /** Requirements of an action for the certificate. */
-export function requirementsOf(action: FlowAction): CertificateRequirements {
+export function requirementsOf(
+  action: FlowAction,
+  qualification: CertificateRequirements['qualification'],
+): CertificateRequirements {
   const { requiredCertificateType, requiredCertificateHolder, requireCompanyCertificate } = action;
   return {
     type: requiredCertificateType,
     holder: requiredCertificateHolder ?? (requireCompanyCertificate === true ? 'Company' : null),
     companyIdentifier:
       action.requiredCompanyIdentifier && digitsOfIdentifier(action.requiredCompanyIdentifier),
+    qualification,
   };
 }
 

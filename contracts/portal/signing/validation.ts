@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { entity, maybeText, maybeUuid, members, parts, shown, text, time, uuid } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
+import { qualification } from '../../qualification.ts';
 import { documentStatus } from '../documents.ts';
 import {
   creationDate,
@@ -136,6 +137,9 @@ const signature = entity('Signature', {
     details: shown(z.string(), 'Attributes as text.', 'role: notary'),
     issuer: shown(z.string(), 'Distinguished name of who issued the attributes.', 'CN=Attributes, O=Example'),
   }),
+  qualification: qualification.describe(
+    'By the European trusted lists. Null: none are configured, or the service signed for the person.',
+  ),
   evidences: z.looseObject({}).nullable().describe('Of electronic signatures that were made here.'),
   validationResults: signatureChecks,
 });

@@ -17,7 +17,7 @@
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ApplicationRole, KeyLimits } from '../../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
-import type { Language } from '../../../contracts/portal/words.ts';
+import type { Language, QualificationDemand } from '../../../contracts/portal/words.ts';
 import type { ApplicationId, Millis } from '../../ids.ts';
 import { recordMachine } from '../../record.ts';
 
@@ -66,6 +66,8 @@ export interface OrganizationSettings {
   readonly refuseSignedEnvelopeFiles: boolean;
   /** Reminders of documents that are created without a schedule; absent or null = none. */
   readonly reminders?: ReminderSchedule | null;
+  /** Least qualification of signatures of participants; absent or null = any. */
+  readonly requiredQualification?: QualificationDemand | null;
   /** Users need a second factor to sign in by a mailed link. @default false */
   readonly requireSecondFactor?: boolean;
 }

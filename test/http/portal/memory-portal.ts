@@ -173,6 +173,7 @@ export const SIGNATURE: SignatureView = {
   archiveTimestamps: [],
   validationResults: GOOD,
   attributeCertificates: [],
+  qualification: null,
   evidences: null,
 };
 

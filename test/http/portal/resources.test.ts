@@ -183,6 +183,7 @@ test('validation returns the full records, by key, by document and for files', a
     signatureTimestamps: [{ displayName: 'TSA', genTime: WHEN, validityStart: null, validityEnd: WHEN }],
     archiveTimestamps: [],
     attributeCertificates: [],
+    qualification: null,
     evidences: null,
     validationResults: GOOD,
   };
@@ -500,6 +501,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
     requireSecondFactor: false,
+    requiredQualification: null,
     reminders: null,
     applications: [application],
   };
@@ -515,6 +517,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
     requireSecondFactor: false,
+    requiredQualification: null,
     reminders: null,
     applications: [
       {

@@ -162,6 +162,7 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
             kind,
             <Badge tone={results.isValid ? 'good' : 'bad'}>{results.isValid ? check.good : check.bad}</Badge>,
           ],
+          [check.qualifications.title, <QualificationPart signature={signature} words={words} />],
           [check.signedAt, <Moment at={signature.signingTime} words={words} />],
           [check.email, hidden(signature.emailAddress, hideEmail)],
           [check.identifier, hidden(signature.identifier, hideIdentifier)],
@@ -184,6 +185,34 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
         <ResultLists results={results} words={words} depth={DEPTH} />
       </details>
     </section>
+  );
+}
+
+/** In words of the reader, with the listed service; the sentences of the lists are in English, as those of the checks. */
+function QualificationPart({ signature, words }: { signature: SignatureView; words: PageTexts }) {
+  const { qualification } = signature;
+  if (qualification === null) return undefined;
+  const { word, isIndeterminate, provider, service, territory, reasons } = qualification;
+  const texts = words.check.qualifications;
+  const isSure = !isIndeterminate && (word === 'QESig' || word === 'QESeal');
+  const listed = [service, provider, territory].filter((part) => part !== null).join(', ');
+  return (
+    <>
+      <Badge tone={isSure ? 'good' : 'warn'}>{texts.words[word]}</Badge>
+      {isIndeterminate && ` ${texts.open}`}
+      {listed !== '' && (
+        <>
+          <br />
+          <span class="detail">{listed}</span>
+        </>
+      )}
+      {reasons.map((reason) => (
+        <>
+          <br />
+          <span class="detail">{reason}</span>
+        </>
+      ))}
+    </>
   );
 }
 
