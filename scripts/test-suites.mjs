@@ -26,7 +26,7 @@ const LONG = [
   'verifiers/agreement*',
   'crypto/validation/formats*',
   'service/{bad-input*,broken-certificates,containers*,extend*,hard-conditions*,jobs-at-scale*,kill,kill-points*,metrics,session,shards*,webhook-kill*}',
-  'service/signing/{certificate-checks,profile*,levels*,token*}',
+  'service/signing/{certificate-checks,profile*,levels*,token*,trust-lists}',
   'service/soak/soak*',
   'actors/batch/{operations,recovery,recovery-property,webhooks/ends-of-jobs}*',
   'actors/batch/folders/input-buckets',
