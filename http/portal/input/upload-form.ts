@@ -107,7 +107,8 @@ function watched(sink: BlobSink, watch: UploadRules['watch']): ByteSink {
 function cleanName(given: string | undefined): string | undefined {
   const segment = (given ?? '').split(/[/\\]/).at(-1) ?? '';
   const name = segment
-    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/[\t\r\n]+/g, ' ')
+    .replace(/\p{Cc}/gu, '')
     .normalize('NFC')
     .trim();
   return name === '' || name === '.' || name === '..' ? undefined : name;

@@ -122,6 +122,7 @@ test('names in raw UTF-8 are kept, and folders in front of them are removed', as
     ['C:\\Users\\me\\a.pdf', 'a.pdf'],
     ['../../etc/passwd', 'passwd'],
     ['a\u0007b.pdf', 'ab.pdf'],
+    ['lease\tof 2026.pdf', 'lease of 2026.pdf'],
     ['..', 'file'],
   ] as const) {
     const body = form('b', [`${DISPOSITION} name="${given}"; filename="${given}"`, BYTES]);

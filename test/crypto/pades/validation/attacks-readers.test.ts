@@ -198,6 +198,8 @@ test('a second document in a revision, for readers that repair, is refused', (t)
   };
   t.deepEqual(verdicts(honest('')), [PASSED]);
   t.deepEqual(verdicts(honest('', '\n\n')), [PASSED]);
+  // Some readers no longer find the newest cross-reference.
+  t.deepEqual(verdicts(honest('', ' \n'.repeat(1000))), ['INDETERMINATE']);
   const { body } = written(pdf, second);
   const { body: alone } = written(pdf, second.slice(3));
   const table = `xref\n0 1\n0000000000 65535 f \n${trailer}`;
@@ -208,7 +210,6 @@ test('a second document in a revision, for readers that repair, is refused', (t)
     ['a section and a trailer', honest(body + table)],
     ['a trailer to an older catalogue', honest(trailer.replace(`${FREE} 0 R`, '1 0 R'))],
     ['content and a trailer', honest(alone + trailer)],
-    ['blank bytes before the end', honest('', ' \n'.repeat(1000))],
     [
       'a text with an end mark before the type',
       honest(body.replace('/Type /Catalog', '/X (endobj) /Type /Catalog')),
