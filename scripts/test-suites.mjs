@@ -56,7 +56,10 @@ const LONG = [
 /** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
 const RELEASE = [
   'project/{clients,clients-before-release,release}',
-  'commands/store-copy',
+  'clients/n8n',
+  'commands/{store-copy,verify-history}',
+  'remote/outage',
+  'service/{jobs-at-scale,kill,webhook-kill}',
   'http/portal/kills/{drafts,folders,reports}',
   'http/portal/requests/{branding,drafts,field-attachments,reminders,templates}-kill',
   'http/portal/requests/text-tags-versions',
@@ -65,7 +68,7 @@ const RELEASE = [
   'service/shards-{two,four}*',
   'service/soak/soak*',
   'postgres/{chaos,client-addresses,hosts,killed-nodes,plans,restore,shared-limits,suspended-nodes,wrong-clocks}',
-  'actors/shared/objects/{object-nodes,return-to-moment}',
+  'actors/shared/objects/{object-nodes,return-to-moment,s3-objects}',
   'actors/batch/folders/input-buckets',
   'browser/account/{branding,corrections,editor-sessions,passkeys,sender-devices,templates}',
   'browser/{operator-inspection,operators/zoom-and-dialogs}',

@@ -24,8 +24,12 @@ const ALL = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
 const quick = chosen({});
 /** As `.ci/run` divides the tests that `npm test` leaves out. */
 const others = new Set([
-  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick,browser,postgres' }),
-  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_FOLDERS: 'browser,postgres' }),
+  ...chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick,browser,contract,postgres' }),
+  ...chosen({
+    SEALWRIGHT_TESTS: 'all',
+    SEALWRIGHT_WITHOUT: 'quick',
+    SEALWRIGHT_FOLDERS: 'browser,contract,postgres',
+  }),
 ]);
 
 test('npm test and the other tests of the check together include all tests', (t) => {
