@@ -33,6 +33,11 @@ export function visibleText(text: string): string {
   return text.replace(INVISIBLE, '').replace(REDUNDANT_JOINERS, '').normalize('NFC');
 }
 
+/** Removes controls; a tab or line end becomes a space, so that no words join. */
+export function withoutControls(text: string): string {
+  return text.replace(/[\t-\r]+/g, ' ').replace(/\p{Cc}/gu, '');
+}
+
 /** Returns one line of visible text without surrounding spaces. */
 export function plainLine(text: string): string {
   return visibleText(normalized(text).replace(BREAKS, ' ')).trim();

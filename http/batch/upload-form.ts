@@ -5,7 +5,7 @@
  */
 
 import { FIELD_BYTES } from '../../contracts/batch/files.ts';
-import { isBlank, visibleText } from '../../contracts/plain-text.ts';
+import { isBlank, visibleText, withoutControls } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type ByteSink,
@@ -147,7 +147,7 @@ const PLAIN_NAME = /^[!-.0-[\]-~][ -.0-[\]-~]*$/;
 export function cleanFileName(given: string): string {
   if (PLAIN_NAME.test(given) && given !== '.' && given !== '..') return given;
   const segment = given.split(/[/\\]/).at(-1) ?? '';
-  const name = visibleText(segment.replace(/[\t\r\n]+/g, ' ').replace(/\p{Cc}/gu, ''));
+  const name = visibleText(withoutControls(segment));
   if (isBlank(name) || name === '.' || name === '..') throw namelessFile();
   return name;
 }

@@ -1,6 +1,6 @@
 /** Sanitizes file names and content types of callers for storage and response headers. Source: docs/portal-values.md §4. */
 
-import { plainLine } from '../../../contracts/plain-text.ts';
+import { plainLine, withoutControls } from '../../../contracts/plain-text.ts';
 
 /** Longest file name kept, UTF-16 units. */
 const MAX_NAME = 255;
@@ -18,7 +18,7 @@ export function cleanName(given: string): string {
 
 /** A name for people, which is no path: `Invoice 03/2026` keeps its slash. */
 export function cleanTitle(given: string): string {
-  const title = plainLine(plainLine(given).slice(0, MAX_NAME));
+  const title = plainLine(plainLine(withoutControls(given)).slice(0, MAX_NAME));
   return title === '' ? 'file' : title;
 }
 

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §4.
  */
 import type { BlobSink } from '../../../actors/portal/api.ts';
+import { withoutControls } from '../../../contracts/plain-text.ts';
 import { MAX_FORM_TEXT } from '../../../contracts/portal/uploads.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -106,11 +107,7 @@ function watched(sink: BlobSink, watch: UploadRules['watch']): ByteSink {
 /** The last segment of a path, in NFC, without control characters; undefined when empty. */
 function cleanName(given: string | undefined): string | undefined {
   const segment = (given ?? '').split(/[/\\]/).at(-1) ?? '';
-  const name = segment
-    .replace(/[\t\r\n]+/g, ' ')
-    .replace(/\p{Cc}/gu, '')
-    .normalize('NFC')
-    .trim();
+  const name = withoutControls(segment).normalize('NFC').trim();
   return name === '' || name === '.' || name === '..' ? undefined : name;
 }
 
