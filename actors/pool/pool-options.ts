@@ -45,6 +45,7 @@ const LOOKUP_TASKS: ReadonlySet<PoolTask['task']> = new Set(['portal.begin', 'po
 function needsAuthorities(task: PoolTask, waiting: ReadonlySet<string>): boolean {
   switch (task.task) {
     case 'sign':
+    case 'release':
     case 'portal.seal':
     case 'portal.finish':
       return waiting.has(task.profile);

@@ -1,7 +1,7 @@
 /** Demand of a profile on the qualification of its signatures, checked before publication. */
 import {
   type EvidenceSource,
-  matchingSignature,
+  type QualificationDemand,
   type SignatureRecord,
   unmetDemand,
   validateFile,
@@ -9,11 +9,12 @@ import {
 import { coSignedForm } from './co-sign.ts';
 import { isContainer } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';
-import { type OutputCheck, ownSignature } from './verify-output.ts';
+import { isBy, isSignature, keyOf, type OutputCheck } from './verify-output.ts';
 import type { WorkerProfiles } from './worker-profiles.ts';
 
 /**
- * Resolves when the new signatures reach `Require`: that of the profile's certificate, or all that another party made.
+ * Resolves when the new signatures reach `Require`: those of the profile's certificate, or all that another party made.
+ * Without an answer about revocation, which is not certain, they do not.
  * @param online source of revocation answers; undefined: they are not asked for
  * @throws {TaskFailure} `verification.qualification`
  */
@@ -35,23 +36,46 @@ export async function assertQualified(
       trust: {
         anchors: [...profile.anchors, ...trust.roots],
         intermediates: trust.intermediates,
-        revocation: trust.revocation,
+        revocation: 'hard',
         algorithms: 'as-listed',
         lists: lists?.(),
         ...(online !== undefined && { online }),
       },
     });
-  const report = await judge(path, true);
-  const before = remote && check.format !== 'Cades' ? await judge(stagedPath, false) : undefined;
-  const made = ({ isTimestamp, isInContent }: SignatureRecord) => !isTimestamp && isInContent !== true;
-  const isNew = (record: SignatureRecord) =>
-    before === undefined || matchingSignature(record, before) === undefined;
-  const own = ownSignature(report, profile);
-  const subjects = remote || operation === 'Extend' ? report.signatures.filter(made).filter(isNew) : [own];
-  const reasons = subjects.map((record) => unmetDemand(demand, record?.qualification));
-  if (subjects.length === 0) reasons.push(`${demand} is required, and there is no new signature.`);
-  const unmet = [...new Set(reasons)].filter((reason) => reason !== undefined);
-  if (unmet.length > 0) throw new TaskFailure('verification.qualification', unmet.join(' '));
+  const { signatures } = await judge(path, true);
+  const isAnyones = remote || operation === 'Extend';
+  const all = signatures.filter((record) => (isAnyones ? isSignature(record) : isBy(record, profile)));
+  const mayHaveOlder = operation !== 'Extend' && (remote || all.length > 1) && isSignedAlready(check);
+  const before = mayHaveOlder ? (await judge(stagedPath, false)).signatures : [];
+  const made = newOnes(all, before);
+  const reasons = made.map((record) => unmet(demand, record));
+  if (made.length === 0) reasons.push(`${demand} is required, and there is no new signature.`);
+  const said = [...new Set(reasons)].filter((reason) => reason !== undefined);
+  if (said.length > 0) throw new TaskFailure('verification.qualification', said.join(' '));
+}
+
+/** Leaves out what was there as often before: the places of signatures in CMS and XML say nothing about their age. */
+function newOnes(
+  after: readonly SignatureRecord[],
+  before: readonly SignatureRecord[],
+): readonly SignatureRecord[] {
+  const times = (records: readonly SignatureRecord[], key: string) =>
+    records.filter((record) => keyOf(record) === key).length;
+  return after.filter((record) => times(after, keyOf(record)) > times(before, keyOf(record)));
+}
+
+/** An open answer comes with what was missing, such as a revocation status. */
+function unmet(demand: QualificationDemand, { qualification, results }: SignatureRecord): string | undefined {
+  const reason = unmetDemand(demand, qualification);
+  if (reason === undefined || qualification?.isIndeterminate !== true) return reason;
+  return [reason, ...results.errors.map(({ message }) => message)].join(' ');
+}
+
+/** True where the staged file may hold signatures; other files are content. */
+function isSignedAlready(check: OutputCheck): boolean {
+  const { remote, format, profile, stagedPath } = check;
+  if (!remote && coSignedForm(stagedPath, check, profile) !== undefined) return true;
+  return format !== 'Cades' && (remote || profile.form.container === undefined);
 }
 
 function formatOf(check: OutputCheck) {

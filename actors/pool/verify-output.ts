@@ -239,7 +239,8 @@ async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise
   if (misses.length > 0) fail(misses);
 }
 
-function keyOf({ certificate, signingTime }: SignatureRecord): string {
+/** Certificate and claimed time of a signature. */
+export function keyOf({ certificate, signingTime }: SignatureRecord): string {
   return `${certificate?.thumbprint} ${signingTime}`;
 }
 
@@ -247,18 +248,23 @@ function reaches({ level: has }: SignatureRecord, level: SignatureLevel): boolea
   return has !== undefined && LEVELS.indexOf(has) >= LEVELS.indexOf(level);
 }
 
-/** The newest signature of the profile's certificate. */
-export function ownSignature(
+/** The last signature of the profile's certificate. */
+function ownSignature(
   { signatures }: ValidationReport,
-  { signer }: WorkerProfileRuntime,
+  profile: WorkerProfileRuntime,
 ): SignatureRecord | undefined {
+  return signatures.filter((record) => isBy(record, profile)).at(-1);
+}
+
+/** True for a signature of the profile's certificate. */
+export function isBy(record: SignatureRecord, { signer }: WorkerProfileRuntime): boolean {
   const thumbprint = Buffer.from(signer?.fingerprint ?? '', 'hex').toString('base64');
-  return signatures
-    .filter(
-      ({ isTimestamp, isInContent, certificate }) =>
-        !isTimestamp && isInContent !== true && certificate?.thumbprint === thumbprint,
-    )
-    .at(-1);
+  return isSignature(record) && record.certificate?.thumbprint === thumbprint;
+}
+
+/** True for a signature of the file itself. */
+export function isSignature({ isTimestamp, isInContent }: SignatureRecord): boolean {
+  return !isTimestamp && isInContent !== true;
 }
 
 const LEVELS: readonly SignatureLevel[] = ['B', 'T', 'LT', 'LTA'];
