@@ -14,6 +14,7 @@ import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks, isWebhookSecret } from './notifications-table.ts';
 import { checkObjects } from './objects-table.ts';
 import { checkRemoteSigner } from './remote-table.ts';
+import { sealProfileSettings } from './seal-profile.ts';
 import { checkSigning } from './signing-checks.ts';
 import { checkSigningProviders } from './signing-providers-table.ts';
 import type { InputSettings, Settings } from './table.ts';
@@ -29,7 +30,7 @@ function checkPortal(settings: Settings, faults: Fault[], warnings: Warning[]): 
   checkOrganizations(settings, faults);
   checkMail(settings, faults);
   checkMessageGateway(settings, faults);
-  checkServiceProfile(settings, faults);
+  checkServiceProfile(settings, faults, warnings);
 }
 
 function checkAddresses(
@@ -146,10 +147,15 @@ function checkMessageGateway({ portal: { messageGateway } }: Settings, faults: F
 }
 
 /** `default` names the first local profile when no profile has that name. */
-function checkServiceProfile(
-  { portal: { sealProfile }, signing: { profiles } }: Settings,
-  faults: Fault[],
-): void {
+function checkServiceProfile(settings: Settings, faults: Fault[], warnings: Warning[]): void {
+  const { sealProfile } = settings.portal;
+  const { profiles } = settings.signing;
+  const seal = sealProfileSettings(settings);
+  if (seal?.require !== undefined) {
+    const text = `demands nothing of seals: Require of profile ${seal.name} is for jobs`;
+    if (sealProfile === undefined) warnings.push({ key: 'Portal:SealProfile', text });
+    else faults.push({ key: 'Portal:SealProfile', rule: text });
+  }
   const profile = profiles.find(({ name }) => name === sealProfile);
   if (sealProfile === undefined || profile?.method === 'Local') return;
   if (profile === undefined && sealProfile === 'default') return;

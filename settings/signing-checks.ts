@@ -222,20 +222,28 @@ function hasLists({ signing }: Settings): boolean {
   return signing.trust.lists.folder !== undefined || signing.trust.lists.refresh;
 }
 
-/** Nothing of the lists is left without effect, and no demand of an organization is left without lists. */
+/** Says what a demand lacks that nothing can meet; undefined: nothing. */
+function missingForDemands(settings: Settings): string | undefined {
+  if (!hasLists(settings)) return NEEDS_LISTS;
+  if (settings.signing.trust.revocation !== 'None') return undefined;
+  return 'needs Signing:Trust:Revocation Soft or Hard: what may be revoked is qualified for nobody';
+}
+
+/** Nothing of the lists is left without effect, and no demand of an organization that nothing can meet. */
 function checkLists(settings: Settings, { faults, warnings }: Findings): void {
   const { anchors, journal, location } = settings.signing.trust.lists;
   if (anchors !== undefined && journal === undefined)
     faults.push({ key: 'Signing:Trust:Lists:Journal', rule: 'is required with Signing:Trust:Lists:Anchors' });
-  if (hasLists(settings)) return;
-  if (anchors !== undefined || journal !== undefined || location !== undefined)
+  const isGiven = anchors !== undefined || journal !== undefined || location !== undefined;
+  if (isGiven && !hasLists(settings))
     warnings.push({
       key: 'Signing:Trust:Lists',
       text: 'has no effect without Lists:Folder or Lists:Refresh',
     });
+  const rule = missingForDemands(settings);
   for (const [index, { requiredQualification = 'None' }] of settings.portal.organizations.entries())
-    if (requiredQualification !== 'None')
-      faults.push({ key: `Portal:Organizations:${index}:RequiredQualification`, rule: NEEDS_LISTS });
+    if (requiredQualification !== 'None' && rule !== undefined)
+      faults.push({ key: `Portal:Organizations:${index}:RequiredQualification`, rule });
 }
 
 /** Issuers are fetched from listed hosts only. */
@@ -359,8 +367,8 @@ function checkForm(
   if (profile.verifyIndependently && !profile.verify)
     faults.push({ key: `${prefix}:VerifyIndependently`, rule: 'needs Verify: it is a second opinion' });
   if (profile.require !== undefined) {
-    const rule = profile.verify ? NEEDS_LISTS : 'needs Verify';
-    if (!profile.verify || !hasLists(settings)) faults.push({ key: `${prefix}:Require`, rule });
+    const rule = profile.verify ? missingForDemands(settings) : 'needs Verify';
+    if (rule !== undefined) faults.push({ key: `${prefix}:Require`, rule });
   }
   if (!profile.verify) {
     warnings.push({

@@ -213,7 +213,7 @@ export const PROFILE_KEYS = {
     says: 'After `Verify`, a second implementation (pkijs for CMS, xml-crypto for XML signatures) verifies the output too; when the results differ, the job fails with `verification.disagreement`. See docs/independent-verification.md.',
   }),
   Require: optional(choice(QUALIFICATIONS), {
-    says: 'Least qualification by `Signing:Trust:Lists`. Less, or an open answer, fails the job with `verification.qualification`.',
+    says: 'Least qualification by `Signing:Trust:Lists`. Less, or an open answer, such as about revocation, fails the job with `verification.qualification`.',
   }),
   Encrypt: optional(flag(), {
     says: 'Encrypt outputs. If absent, as `Encryption:Enabled`; `true` requires it.',
@@ -363,7 +363,7 @@ export const SIGNING_KEYS = {
     says: 'Folder with the list of lists, its pivots and national lists, read at each refresh.',
   }),
   'Signing:Trust:Lists:Refresh': key(flag(), false, {
-    says: 'Fetch the European trusted lists. Signatures are then qualified, and listed services trusted.',
+    says: 'Fetch the European trusted lists. Signatures are then judged by them, and listed services trusted.',
   }),
   'Signing:Trust:Lists:RefreshHours': key(whole(1, 168), 6, {
     unit: 'hours',
@@ -374,7 +374,7 @@ export const SIGNING_KEYS = {
     says: 'Time limit of a list.',
   }),
   'Signing:Trust:Lists:Location': optional(listAddress, {
-    says: 'Address of the list of lists. If absent, the Commission’s.',
+    says: 'Address of the list of lists, as its pointer to itself has it. If absent, the Commission’s.',
   }),
   'Signing:Trust:Lists:Anchors': optional(path(), {
     says: 'Folder with the journal’s certificates. If absent, those of C/2026/1944.',

@@ -9,7 +9,7 @@ import type { SubIndication, ValidationItem } from '../core/validation-report.ts
 import { type Evidence, type EvidenceSource, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { findPaths } from '../x509/path-search.ts';
-import { type ChainVerdict, trustedCertificates, validateChain } from './chain.ts';
+import { type ChainVerdict, listedIn, trustedCertificates, validateChain } from './chain.ts';
 import type { TrustSettings } from './trust.ts';
 
 type SigningCertificateCode =
@@ -87,11 +87,19 @@ export function validityFault(
 async function gathered(
   certificate: Buffer,
   chain: readonly Buffer[],
-  { online, revocation, evidence = NO_EVIDENCE }: TrustSettings,
+  trust: TrustSettings,
   at: number,
 ): Promise<{ readonly evidence: Evidence; readonly problems: readonly string[] }> {
+  const { online, revocation, evidence = NO_EVIDENCE } = trust;
   if (online?.gather === undefined || revocation === 'none') return { evidence, problems: [] };
-  return online.gather([certificate], chain, at);
+  const known = { certificate: readCertificate(certificate), others: chain.flatMap(readableCertificates) };
+  const listed = listedIn({ ...known, trust, purpose: 'signature', time: at });
+  return online.gather(
+    [certificate],
+    chain,
+    at,
+    listed.map(({ der }) => der),
+  );
 }
 
 function refusal(

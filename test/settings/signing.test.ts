@@ -218,6 +218,23 @@ for (const [what, members, key] of REFUSED) {
   });
 }
 
+test('a demand needs lists and revocation, and seals have none', (t) => {
+  const one = profiles({ Require: 'QESig' });
+  const organization = [
+    '--Portal:Organizations:0:Name=A',
+    '--Portal:Organizations:0:RequiredQualification=QESig',
+  ];
+  const lists = '--Signing:Trust:Lists:Folder=lists';
+  const both = ['Portal:Organizations:0:RequiredQualification', 'Signing:Profiles:0:Require'];
+  t.deepEqual(faultyKeys({ argv: [...one, ...organization] }).toSorted(), both);
+  t.deepEqual(faultyKeys({ argv: [...one, ...organization, lists] }), []);
+  const none = '--Signing:Trust:Revocation=None';
+  t.deepEqual(faultyKeys({ argv: [...one, ...organization, lists, none] }).toSorted(), both);
+  const unused = load({ argv: [...one, lists] }).warnings.map(warningLine);
+  t.true(unused.some((line) => line.includes('Portal:SealProfile demands nothing of seals')));
+  t.deepEqual(faultyKeys({ argv: [...one, lists, '--Portal:SealProfile=p0'] }), ['Portal:SealProfile']);
+});
+
 test('profiles have unique names, which folders may refer to', (t) => {
   t.deepEqual(faultyKeys({ argv: profiles({ Name: 'one' }, { Name: 'one' }) }), ['Signing:Profiles:1:Name']);
   const folder = (profile: string) => [

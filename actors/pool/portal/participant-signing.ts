@@ -101,7 +101,8 @@ export async function beginParticipantSigning(
       {
         ...trust,
         lists,
-        revocation: online === undefined ? 'none' : revocation,
+        // A demand is met for certain or not at all.
+        revocation: task.demands.qualification !== null ? 'hard' : online === undefined ? 'none' : revocation,
         ...(online !== undefined && { online }),
       },
       () => clock.now(),

@@ -178,7 +178,11 @@ export interface Authority {
   /** Issues a certificate to a signer. */
   issue(
     statements: readonly Statement[],
-    options?: { readonly notBefore?: number; readonly policies?: readonly string[] },
+    options?: {
+      readonly notBefore?: number;
+      readonly policies?: readonly string[];
+      readonly crlUrl?: string | undefined;
+    },
   ): TestSigner;
 }
 
@@ -213,7 +217,7 @@ export function authorityOf(
     key: key.privateKey,
     name,
     chain,
-    issue(statements, { notBefore = AT - 90 * DAY, policies } = {}) {
+    issue(statements, { notBefore = AT - 90 * DAY, policies, crlUrl } = {}) {
       const own = keyOf('p-256');
       const issued = issueCertificate({
         ...base,
@@ -223,6 +227,7 @@ export function authorityOf(
         notBefore,
         use: { kind: 'signer', purposes: [] },
         ...(policies && { policies }),
+        crlUrl,
         furtherExtensions: [
           {
             id: '1.3.6.1.5.5.7.1.3',

@@ -1,6 +1,8 @@
 /** Trusted lists in the running program: kept, judged by, demanded, and never taken back to an older one. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
@@ -20,6 +22,7 @@ import {
 } from '../../crypto/trust-lists/own-lists.ts';
 import { signatureValue, startSignature, ticketOf } from '../../http/portal/signing/certificate-client.ts';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
+import { makeCrl } from '../../pki/revocation-answers.ts';
 import { type Service, temporaryRoot } from '../service.ts';
 
 const DAY = 86_400_000;
@@ -27,10 +30,22 @@ const NOW = Date.now();
 const scheme = listSigner('scheme');
 const authority = authorityOf('BE');
 const QUALIFIED: readonly Statement[] = ['compliance', 'signature', 'device'];
-const issued = (statements: readonly Statement[]) =>
-  authority.issue(statements, { notBefore: NOW - 30 * DAY });
+const list = makeCrl({
+  issuer: authority,
+  thisUpdate: NOW - DAY,
+  nextUpdate: NOW + DAY,
+  revoked: new Map(),
+});
+const answers = createServer((_, response) => response.end(list));
+await new Promise<void>((resolve) => answers.listen(0, '127.0.0.1', resolve));
+test.after.always(() => answers.close());
+const crlUrl = `http://127.0.0.1:${(answers.address() as AddressInfo).port}/list.crl`;
+const issued = (statements: readonly Statement[], from: string | undefined = crlUrl) =>
+  authority.issue(statements, { notBefore: NOW - 30 * DAY, crlUrl: from });
 const qualified = issued(QUALIFIED);
 const advanced = issued(['compliance', 'signature']);
+/** Nobody says whether it was revoked. */
+const silent = issued(QUALIFIED, `${crlUrl.replace(/:\d+/, ':1')}`);
 
 function bundle(folder: string, sequence: number, status = 'granted'): void {
   mkdirSync(folder, { recursive: true });
@@ -72,10 +87,10 @@ async function program(t: ExecutionContext) {
     'Signing:Trust:Lists:Location': LOCATION,
     'Signing:Trust:Lists:Anchors': join(root, 'journal'),
     'Signing:Trust:Lists:Journal': JOURNAL,
-    'Signing:Trust:Revocation': 'None',
     'Signing:Profiles:0:Name': 'seal',
     ...profile(root, 1, qualified),
     ...profile(root, 2, advanced),
+    ...profile(root, 3, silent),
     'Portal:Organizations:0:Name': 'Acme',
     'Portal:Organizations:0:RequiredQualification': 'QESig',
   };
@@ -113,6 +128,10 @@ test('signatures are qualified and demanded by the lists, which never go back to
   const failed = await service.finished(bad.jobId);
   t.like(failed, { status: 'Failed', errorCode: 'verification.qualification', outputFileName: null });
   t.is(failed.errorMessage, 'QESig is required, and this is AdESig-QC.');
+  const open = await service.upload('d.xml', '<a/>', '?profile=p3');
+  const unknown = await service.finished(open.jobId);
+  t.like(unknown, { status: 'Failed', errorCode: 'verification.qualification' });
+  t.regex(String(unknown.errorMessage), /INDETERMINATE-QESig\. .*nothing says whether .* was revoked/);
   const validated = async (signer: TestSigner) => {
     const output = join(root, `${randomUUID()}.xml`);
     signFile({ format: 'Xades', input: Buffer.from('<a/>'), output, signer, at: Date.now() });
@@ -139,6 +158,9 @@ test('signatures are qualified and demanded by the lists, which never go back to
       innerValidationResults: null,
     } as never,
   ]);
+  const unchecked = await signed(acme, silent);
+  t.like(unchecked.started, { success: false });
+  t.regex(unchecked.started.validationResults.errors[0]?.message ?? '', /nothing says whether/i);
   const made = await signed(acme, qualified);
   t.like(made.done, { success: true });
   const { signers } = await acme.get<{ signers: { qualification: unknown }[] }>(
@@ -179,7 +201,7 @@ test('signatures are qualified and demanded by the lists, which never go back to
 
 const QUALIFIED_WORDS = {
   en: 'Qualified electronic signature',
-  pt: 'Assinatura eletrónica qualificada',
+  pt: 'Assinatura eletrônica qualificada',
   es: 'Firma electrónica cualificada',
   de: 'Qualifizierte elektronische Signatur',
   fr: 'Signature électronique qualifiée',
