@@ -22,7 +22,15 @@ import type { AuthorityTransport } from '../evidence/authorities.ts';
 import { MAX_LIST_BYTES } from '../qualification/list-tree.ts';
 import type { TrustLists } from '../qualification/signature-qualification.ts';
 import { type ListPointer, notesOn, type TrustedList } from '../qualification/trusted-list.ts';
-import { type FolderFiles, folderFiles, listsIn, nameOf, withReason } from './list-folder.ts';
+import {
+  type FolderFiles,
+  folderFiles,
+  isTriedAgain,
+  listsIn,
+  nameOf,
+  pivotName,
+  withReason,
+} from './list-folder.ts';
 import {
   assertNotOlder,
   type ListAnchor,
@@ -90,13 +98,22 @@ function readState(folder: string): StoredState | undefined {
   }
   try {
     const state: StoredState = JSON.parse(text);
-    const isWhole =
-      state.version === 1 && /^[0-9a-f]{16}$/.test(state.generation) && typeof state.reached === 'object';
-    if (isWhole) return state;
+    if (isWhole(state)) return state;
   } catch {
     // Said below.
   }
   throw unreadable(path);
+}
+
+function isWhole(state: StoredState): boolean {
+  const { version, generation, reached, checkedAt, sequence, endsAt, territories, problems } = state;
+  const issues = Object.values(reached ?? { none: {} }).flatMap(({ sequence, issued }) => [sequence, issued]);
+  return (
+    version === 1 &&
+    /^[0-9a-f]{16}$/.test(generation) &&
+    [checkedAt, sequence, endsAt, ...issues].every(Number.isFinite) &&
+    [territories, problems].every((all) => Array.isArray(all) && all.every((one) => typeof one === 'string'))
+  );
 }
 
 function unreadable(path: string): CryptoError {
@@ -112,24 +129,28 @@ function unreadable(path: string): CryptoError {
  * @param now milliseconds since the epoch
  */
 export function keptLists({ folder, anchor }: ListPlace, now: () => number): () => TrustLists {
-  let known: { readonly key: string; readonly lists: TrustLists } | undefined;
+  let known:
+    | { readonly key: string; readonly lists: TrustLists | undefined; readonly at: number }
+    | undefined;
   return () => {
     const key = keyOf(join(folder, STATE_FILE));
-    if (known?.key !== key) known = { key, lists: readKept({ folder, anchor }, now()) };
-    return known.lists;
+    const at = now();
+    if (known?.key !== key || (known.lists === undefined && isTriedAgain(known.at, at)))
+      known = { key, lists: readKept({ folder, anchor }, now), at };
+    return known.lists ?? NO_LISTS;
   };
 }
 
 const NO_LISTS: TrustLists = { listOf: () => undefined };
 
-function readKept({ folder, anchor }: ListPlace, at: number): TrustLists {
+function readKept({ folder, anchor }: ListPlace, clock: () => number): TrustLists | undefined {
   try {
     const state = readState(folder);
-    if (state === undefined) return NO_LISTS;
+    if (state === undefined) return undefined;
     const files = folderFiles(join(folder, state.generation));
-    return listsIn(files, { anchor, at, isLateAllowed: true, reached: state.reached });
+    return listsIn(files, { anchor, at: clock(), isLateAllowed: true, reached: state.reached, clock });
   } catch (error) {
-    if (error instanceof CryptoError) return NO_LISTS;
+    if (error instanceof CryptoError) return undefined;
     throw error;
   }
 }
@@ -199,18 +220,28 @@ export async function refreshLists(
   const generation = machineRandom(8).toString('hex');
   const write = writerTo(join(folder, generation));
   const territories: string[] = [];
+  const unproven = new Map<string, Buffer>();
   try {
     write(nameOf(anchor.location), lotl.document);
-    for (const [address, document] of lotl.pivots) write(nameOf(address), document);
+    for (const [address, document] of lotl.pivots) write(pivotName(address), document);
     for (const pointer of nationalPointers(lotl.list).slice(0, MAX_POINTERS)) {
       if (territories.includes(pointer.territory)) continue;
       const found = await newestNational(pointer, { sources, at, kept, reached }, problems);
-      if (found === undefined) continue;
+      if (found === undefined) {
+        // Perhaps the clock is wrong: readers authenticate again.
+        const unread = async (from: ListSource) => from(pointer.location, pointer.territory);
+        const [before] = await tried(kept ? [keptSource(kept)] : [], '', unread, []);
+        if (before && !unproven.has(pointer.territory)) unproven.set(pointer.territory, before);
+        continue;
+      }
       problems.push(...notesOn(found.list, at));
       next[pointer.location] = issueOf(found.list);
       write(`${pointer.territory}.xml`, found.document);
       territories.push(pointer.territory);
     }
+    for (const [territory, before] of unproven)
+      if (!territories.includes(territory)) write(`${territory}.xml`, before);
+    syncFolder(join(folder, generation));
     const { sequence, nextUpdate = at } = lotl.list;
     const now: StoredState = {
       version: 1,
@@ -222,7 +253,10 @@ export async function refreshLists(
       territories,
       problems: [...new Set(problems)].slice(0, MAX_PROBLEMS),
     };
-    replaceState(folder, now);
+    if (!replaceState(folder, state, now)) {
+      rmSync(join(folder, generation), { recursive: true, force: true });
+      return readState(folder);
+    }
     removeOthers(folder, [generation, state?.generation]);
     return now;
   } catch (error) {
@@ -290,7 +324,10 @@ async function newestNational(
 }
 
 function keptSource(files: FolderFiles): ListSource {
-  return async (address, territory) => files(territory === undefined ? nameOf(address) : `${territory}.xml`);
+  return async (address, territory) =>
+    territory === undefined
+      ? (files(pivotName(address)) ?? files(nameOf(address)))
+      : files(`${territory}.xml`);
 }
 
 /** Returns what the sources have; a source whose list is refused adds the reason. */
@@ -352,12 +389,46 @@ function writeDurably(path: string, content: Buffer | string): void {
   }
 }
 
-/** After a crash there is the earlier state or this one. */
-function replaceState(folder: string, state: StoredState): void {
+/**
+ * After a crash there is the earlier state or this one. @returns false: another node has replaced `before`, or is about
+ * to; what it has reached stays
+ */
+function replaceState(folder: string, before: StoredState | undefined, state: StoredState): boolean {
   const path = join(folder, STATE_FILE);
-  const temporary = `${path}.${state.generation}`;
-  writeDurably(temporary, `${JSON.stringify(state, null, 2)}\n`);
+  // Its exclusive creation is the lock.
+  const temporary = `${path}.${before?.generation ?? '0'.repeat(16)}`;
+  try {
+    writeDurably(temporary, `${JSON.stringify(state, null, 2)}\n`);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!isTaken || ageOf(join(folder, state.generation), temporary) > LEFT_BEHIND_MS)
+      rmSync(temporary, { force: true });
+    if (!isTaken) throw error;
+    return false;
+  }
+  if (readState(folder)?.generation !== before?.generation) {
+    rmSync(temporary, { force: true });
+    return false;
+  }
   renameSync(temporary, path);
+  syncFolder(folder);
+  return true;
+}
+
+/** Age after which another node has ended before it replaced the state, milliseconds. */
+const LEFT_BEHIND_MS = 600_000;
+/** Age up to which other folders are kept: another node may write or read them. Milliseconds. */
+const KEPT_MS = 86_400_000;
+/** Younger folders at most. */
+const MAX_FOLDERS = 32;
+
+/** By the clock of the file system: how much older than a file another one is, milliseconds. */
+function ageOf(file: string, other: string): number {
+  const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return timeOf(file) - timeOf(other);
+}
+
+function syncFolder(folder: string): void {
   const directory = openSync(folder, 'r');
   try {
     fsyncSync(directory);
@@ -366,9 +437,12 @@ function replaceState(folder: string, state: StoredState): void {
   }
 }
 
-/** Keeps the folder before too: threads may still read it. */
-function removeOthers(folder: string, kept: readonly (string | undefined)[]): void {
-  for (const name of readdirSync(folder))
-    if (/^(?:lists\.json\.)?[0-9a-f]{16}$/.test(name) && !kept.includes(name))
-      rmSync(join(folder, name), { recursive: true, force: true });
+/** @param kept folders of this state and of the one before, the first being new */
+function removeOthers(folder: string, kept: readonly [string, string | undefined]): void {
+  const others = readdirSync(folder)
+    .filter((name) => /^(?:lists\.json\.)?[0-9a-f]{16}$/.test(name) && !kept.includes(name))
+    .map((name) => ({ path: join(folder, name), age: ageOf(join(folder, kept[0]), join(folder, name)) }))
+    .toSorted((one, other) => one.age - other.age);
+  for (const [index, { path, age }] of others.entries())
+    if (age > KEPT_MS || index >= MAX_FOLDERS) rmSync(path, { recursive: true, force: true });
 }

@@ -2,6 +2,7 @@
  * Trusted lists of a folder: the list of lists, its pivots and national lists as files, without network. A national list
  * is read when a certificate of its country is judged; one that is not authentic counts as absent, with the reason.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CryptoError } from '../core/types.ts';
@@ -62,20 +63,25 @@ export function listsIn(
     readonly at: number;
     readonly isLateAllowed?: boolean;
     readonly reached?: { readonly [address: string]: ReachedIssue };
+    /** Present time of a service, which tries again what failed. @default `at` */
+    readonly clock?: () => number;
   },
 ): FolderLists {
-  const { anchor, at, isLateAllowed, reached = {} } = of;
+  const { anchor, at, isLateAllowed, reached = {}, clock = () => at } = of;
   const lotl = refusing('The list of lists', () => {
     const document = files(nameOf(anchor.location));
     if (document === undefined) throw new ListFault(`is not there: no file ${nameOf(anchor.location)}`);
-    const pivot = (address: string) => files(nameOf(address));
+    const pivot = (address: string) => files(pivotName(address)) ?? files(nameOf(address));
     const list = readListOfLists({ anchor, document, pivot, at, isLateAllowed });
     assertNotOlder(list, reached[anchor.location]);
     return list;
   });
   const problems: string[] = [];
-  const known = new Map<string, TrustedList | undefined>();
-  const read = (territory: string): TrustedList | undefined => {
+  const say = (all: Iterable<string>) => {
+    for (const one of all) if (!problems.includes(one)) problems.push(one);
+  };
+  const known = new Map<string, { readonly list: TrustedList | undefined; readonly readAt: number }>();
+  const read = (territory: string, at: number): TrustedList | undefined => {
     const faults = new Set<string>();
     const candidates = nationalPointers(lotl)
       .filter((one) => one.territory === territory)
@@ -92,14 +98,14 @@ export function listsIn(
           return found;
         });
         if (list === undefined) continue;
-        problems.push(...notesOn(list, at));
+        say(notesOn(list, at));
         return list;
       } catch (error) {
         if (!(error instanceof CryptoError)) throw error;
         faults.add(error.message);
       }
     }
-    problems.push(...faults);
+    say(faults);
     return undefined;
   };
   return {
@@ -107,10 +113,22 @@ export function listsIn(
     endsAt: lotl.nextUpdate,
     problems,
     listOf(territory) {
-      if (!known.has(territory)) known.set(territory, read(territory));
-      return known.get(territory);
+      const now = clock();
+      const before = known.get(territory);
+      if (before && (before.list || !isTriedAgain(before.readAt, now))) return before.list;
+      const list = read(territory, now);
+      known.set(territory, { list, readAt: now });
+      return list;
     },
   };
+}
+
+/** Wait before a list that could not be read is tried again, milliseconds. */
+const AGAIN_MS = 60_000;
+
+/** True when what failed to be read is read again, also after the clock was put back. */
+export function isTriedAgain(readAt: number, now: number): boolean {
+  return Math.abs(now - readAt) >= AGAIN_MS;
 }
 
 /** @throws {CryptoError} `request.invalid` */
@@ -173,8 +191,17 @@ export function nameOf(address: string): string {
   return address.split(/[?#]/, 1)[0]?.split('/').at(-1) ?? '';
 }
 
+/** Name of a pivot that is kept: two may end in the same segment. */
+export function pivotName(address: string): string {
+  return `${createHash('sha256').update(address).digest('hex').slice(0, 16)}.xml`;
+}
+
+/** Characters of a sentence: parts of it come from lists that nobody has authenticated. */
+const MAX_SENTENCE = 300;
+
 function refused(message: string): CryptoError {
-  return new CryptoError('request.invalid', message);
+  const short = message.length > MAX_SENTENCE ? `${message.slice(0, MAX_SENTENCE - 1)}…` : message;
+  return new CryptoError('request.invalid', short);
 }
 
 /** Completes the reason why a list is refused. @throws {CryptoError} `request.invalid` */

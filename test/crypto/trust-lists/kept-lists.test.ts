@@ -1,5 +1,14 @@
 /** Kept trusted lists: refreshed from a folder and over HTTP, never older than before, within bounds. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,6 +88,10 @@ test('lists of a folder are kept, read again after a refresh, and stay when it b
   t.is(lists().listOf('BE')?.sequence, 8);
   t.is(lists().listOf('FR')?.sequence, 3, 'as it was');
   await refresh({ 'eu-lotl.xml': lotl(11), 'BE.xml': national('BE', 9) });
+  t.is(readdirSync(of.folder).length, 4, 'what another node may read or write');
+  for (const name of readdirSync(of.folder))
+    utimesSync(join(of.folder, name), new Date(0), new Date(Date.now() - 2 * DAY));
+  await refresh(GOOD);
   t.is(readdirSync(of.folder).length, 3, 'this state and the one before, which may still be read');
 });
 
@@ -127,12 +140,108 @@ test('an older issue of the same number is not taken', async (t) => {
 test('a state that cannot be read stops refreshes, and nobody has a list', async (t) => {
   const { of, refresh } = place(t);
   await refresh(GOOD);
-  for (const text of ['', '{}', '{"version":1,"generation":"../../x","reached":{}}']) {
+  const whole = JSON.parse(readFileSync(join(of.folder, 'lists.json'), 'utf8'));
+  const wrong = [{ generation: '../../x' }, { reached: null }, { reached: { a: {} } }, { territories: null }]
+    .concat([{ endsAt: 'late' }, { problems: [1] }, { version: 2 }] as never)
+    .map((member) => JSON.stringify({ ...whole, ...member }));
+  for (const text of ['', '{}', 'null', ...wrong]) {
     writeFileSync(join(of.folder, 'lists.json'), text);
     await t.throwsAsync(refresh(GOOD), { code: 'request.invalid', message: /nobody knows/ });
     t.throws(() => readKeptState(of.folder), { code: 'request.invalid' });
     t.is(keptLists(of, () => AT)().listOf('BE'), undefined);
   }
+});
+
+test('what another node has reached meanwhile stays', async (t) => {
+  const { of, refresh } = place(t);
+  await refresh(GOOD);
+  const newer = { ...GOOD, 'eu-lotl.xml': lotl(12), 'BE.xml': national('BE', 12) };
+  const late: ListSource = async (address, territory) => {
+    if (address === LOCATION) await refresh(newer);
+    return territory === undefined ? lotl(11) : national(territory, 11);
+  };
+  t.is((await refreshLists({ place: of, sources: [late], at: AT }))?.sequence, 12);
+  t.is(readKeptState(of.folder)?.sequence, 12);
+  t.is(keptLists(of, () => AT)().listOf('BE')?.sequence, 12);
+});
+
+test('a state that another node is about to replace is left, unless that node has ended', async (t) => {
+  const { of, refresh } = place(t);
+  await refresh(GOOD);
+  const { generation } = JSON.parse(readFileSync(join(of.folder, 'lists.json'), 'utf8'));
+  const taken = join(of.folder, `lists.json.${generation}`);
+  writeFileSync(taken, '');
+  const newer = { ...GOOD, 'eu-lotl.xml': lotl(10) };
+  t.is((await refresh(newer)).kept?.sequence, 9);
+  utimesSync(taken, new Date(0), new Date(0));
+  t.is((await refresh(newer)).kept?.sequence, 9);
+  t.is((await refresh(newer)).kept?.sequence, 10);
+});
+
+test('a wrong clock destroys no national list', async (t) => {
+  const { of, refresh } = place(t);
+  const later = signList(listText({ territory: 'FR', sequence: 3, providers }), signer, AT);
+  await refresh({ ...GOOD, 'FR.xml': later });
+  const wrong = AT - DAY / 2;
+  const { kept, problems } = await refresh({}, wrong);
+  t.deepEqual(kept?.territories, ['BE']);
+  t.regex(problems.join(' '), /no authentic list of FR/);
+  t.is(keptLists(of, () => wrong)().listOf('FR'), undefined);
+  t.is(keptLists(of, () => AT)().listOf('FR')?.sequence, 3);
+  t.deepEqual((await refresh({})).kept?.territories, ['BE', 'FR']);
+});
+
+test('a list that could not be read is tried again a minute later', async (t) => {
+  const { of, refresh } = place(t);
+  await refresh(GOOD);
+  let now = AT;
+  const { generation } = JSON.parse(readFileSync(join(of.folder, 'lists.json'), 'utf8'));
+  const file = join(of.folder, generation, 'BE.xml');
+  const folder = join(of.folder, generation);
+  const hidden = keptLists(of, () => now);
+  renameSync(folder, `${folder}.hidden`);
+  t.is(hidden().listOf('BE'), undefined);
+  renameSync(`${folder}.hidden`, folder);
+  now += 59_999;
+  t.is(hidden().listOf('BE'), undefined);
+  now += 1;
+  t.is(hidden().listOf('BE')?.sequence, 7);
+  const bytes = readFileSync(file);
+  const lists = keptLists(of, () => now);
+  t.is(lists().listOf('FR')?.sequence, 3);
+  writeFileSync(file, '');
+  t.is(lists().listOf('BE'), undefined);
+  writeFileSync(file, bytes);
+  t.is(lists().listOf('BE'), undefined);
+  now += 60_000;
+  t.is(lists().listOf('BE')?.sequence, 7);
+});
+
+test('pivots may end in the same segment', async (t) => {
+  const { of } = place(t);
+  const a = 'https://lists.test/a/pivot.xml';
+  const b = 'https://lists.test/b/pivot.xml';
+  const at: { readonly [address: string]: Buffer } = {
+    [LOCATION]: lotl(9, { uris: [a, b, JOURNAL] }),
+    [a]: lotl(8, { uris: [a, b, JOURNAL] }),
+    [b]: lotl(7, { uris: [b, JOURNAL] }),
+  };
+  const source: ListSource = async (address, territory) =>
+    territory === undefined ? at[address] : national(territory, 7);
+  const problems: string[] = [];
+  const kept = await refreshLists({ place: of, sources: [source], at: AT }, problems);
+  t.deepEqual(problems, []);
+  t.is(kept?.sequence, 9);
+  t.is(keptLists(of, () => AT)().listOf('BE')?.sequence, 7);
+  t.deepEqual((await refreshLists({ place: of, sources: [], at: AT }))?.territories, ['BE', 'FR']);
+});
+
+test('what an unproven list says is not repeated at length', async (t) => {
+  const { refresh } = place(t);
+  const far = `https://other.test/${'x'.repeat(5000)}.xml`;
+  const { problems } = await refresh({ ...GOOD, 'eu-lotl.xml': lotl(10, { uris: [far, JOURNAL] }) });
+  t.regex(problems[0] ?? '', /^The list of lists has the pivot https:\/\/other\.test/);
+  t.true(problems.every(({ length }) => length <= 300));
 });
 
 const PIVOT = 'https://lists.test/pivot.xml';
