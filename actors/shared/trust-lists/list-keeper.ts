@@ -85,11 +85,15 @@ export class ListKeeper {
     const lost = { kept: undefined, problems: ['The thread that refreshes trusted lists has ended.'] };
     const workerData: ListThreadData = { options: this.options, at: this.needs.clock.now() };
     return new Promise((resolve) => {
-      startIdleThread<RefreshOutcome>(
-        this.module,
-        { workerData, resourceLimits: MEMORY },
-        { online: () => {}, answer: resolve, lost: () => resolve(lost) },
-      );
+      try {
+        startIdleThread<RefreshOutcome>(
+          this.module,
+          { workerData, resourceLimits: MEMORY },
+          { online: () => {}, answer: resolve, lost: () => resolve(lost) },
+        );
+      } catch {
+        resolve(lost);
+      }
     });
   }
 }
