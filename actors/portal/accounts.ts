@@ -29,7 +29,9 @@ export function createAccounts({
   const { store, clock } = runtime;
   const { identity = { sessionMinutes: 720, closed: [] } } = options;
   const sessionLifetime = options.userSessionHours * 3_600_000;
-  const administration = new Administration(runtime, lists);
+  const { trust } = options;
+  const canQualify = trust?.lists !== undefined && trust.revocation !== 'none';
+  const administration = new Administration(runtime, lists, canQualify);
   const users = new UserDirectory(runtime, lists);
   const folderRights = new FolderRightsDirectory(runtime);
   const passkeys = new PasskeyCeremonies(clock, secrets, publicUrl);

@@ -132,6 +132,9 @@ const ORGANIZATIONS: ListOfRows = {
   textOf: ({ value }) => ORGANIZATION_ROW.read(value).name,
 };
 
+const UNMET =
+  'No signature can reach a qualification here. Configure Signing:Trust:Lists, and Signing:Trust:Revocation as Soft or Hard.';
+
 /** With the times in milliseconds. */
 export type OrganizationView = ReturnType<typeof viewOf>;
 export type ApplicationView = OrganizationView['applications'][number];
@@ -140,6 +143,8 @@ export class Administration {
   constructor(
     private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly lists: Pick<RowLists, 'page'>,
+    /** False: no signature can reach a qualification. */
+    private readonly canQualify = true,
   ) {}
 
   async organizations(query: {
@@ -204,13 +209,14 @@ export class Administration {
     return viewOf(id, context, this.runtime.clock.now());
   }
 
-  /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
+  /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`; `BadRequest` for a qualification that nobody can reach. */
   async configure(
     id: OrganizationId,
     settings: Partial<OrganizationSettings>,
     by?: string,
   ): Promise<OrganizationView> {
     await this.#read(id);
+    if (settings.requiredQualification && !this.canQualify) throw new PortalRefusal('BadRequest', UNMET);
     await this.#send(id, { type: 'CONFIGURE', settings, by }, orElse('ServiceBusy'));
     return this.organization(id);
   }

@@ -1,5 +1,6 @@
-import type { Calls } from '@sealwright/runtime';
+import { type Calls, systemIds } from '@sealwright/runtime';
 import test from 'ava';
+import { Administration } from '../../../../actors/portal/accounts/administration.ts';
 import { OperatorKeyList } from '../../../../actors/portal/accounts/operator-keys.ts';
 import { TenantDirectory } from '../../../../actors/portal/accounts/tenants.ts';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
@@ -62,6 +63,15 @@ test('operators list the keys of all organizations, first to expire first, witho
   });
   t.like(items[1], { organization: 'One Org', expiry: 'never' });
   t.false(JSON.stringify(items).includes((key.split('|')[1] ?? '').slice(0, 8)));
+});
+
+test('no qualification is demanded where nobody can reach one', async (t) => {
+  const { runtime, store, clock, lists, administration } = await portalStoreFixture(t);
+  const { id } = await administration.createOrganization({ name: 'One' });
+  const without = new Administration({ actors: runtime, store, clock, ids: systemIds }, lists, false);
+  const refused = { code: 'BadRequest', message: /Signing:Trust:Lists/ };
+  await t.throwsAsync(without.configure(id, { requiredQualification: 'QESig' }), refused);
+  t.is((await without.configure(id, { requiredQualification: null })).requiredQualification, null);
 });
 
 test('secrets are stored as digests only', async (t) => {
