@@ -45,7 +45,7 @@ export async function createDocumentServices(common: PortalCommon) {
     languageOf,
     history: new DocumentHistory(store),
   });
-  const { files, creation, documentEdits, order } = await createChanges(common, directory, folders);
+  const { files, creation, documentEdits, order, plans } = await createChanges(common, directory, folders);
   const documents = new DocumentService({
     runtime,
     directory,
@@ -65,6 +65,7 @@ export async function createDocumentServices(common: PortalCommon) {
     order,
     documents,
     documentEdits,
+    plans,
     senderOverview: new SenderOverview(runtime, directory, folders, columns),
     documentPackages: new DocumentPackages(documents, pool, blobs, clock),
     documentExports: new DocumentExports((tenant, query) => documents.list(tenant, query)),
@@ -116,7 +117,7 @@ async function createChanges(common: PortalCommon, directory: DocumentDirectory,
     plans,
     notifyNewVersion: options.notifyParticipants.newVersion,
   });
-  return { files, creation, documentEdits, order };
+  return { files, creation, documentEdits, order, plans };
 }
 
 /** Continues after the newest document of the store. */

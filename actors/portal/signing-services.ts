@@ -17,7 +17,7 @@ import type { PortalCommon } from './wiring-common.ts';
 export function createSigningServices(common: PortalCommon, accounts: Accounts, documents: DocumentServices) {
   const { options, runtime, pool, blobs, uploads, links, tickets, waits, sealProfile, languageOf } = common;
   const { tenants, passkeys } = accounts;
-  const { directory, contents, files } = documents;
+  const { directory, contents, files, plans } = documents;
   const sealing = {
     actors: runtime.actors,
     clock: runtime.clock,
@@ -76,6 +76,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       certificates,
       fieldUploads,
       files,
+      plans,
     }),
     signingPages: new SigningPages({
       runtime,

@@ -237,6 +237,9 @@ export const flowActionMembers = {
   allowRuleFlowToContinueIfRefused: maybeFlag.describe(
     'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
   ),
+  allowPassingOn: maybeFlag.describe(
+    'Whether the participant may hand the action on to another person, who acts instead. Ignored for rules. Default false.',
+  ),
   ...confirmationFlags(() => maybeFlag.meta(CONFIRMATION)),
   disableEmailAuthenticationToSignElectronically: maybeFlag.describe(
     'Whether an electronic signature needs no code by e-mail. Only with a code by SMS or WhatsApp. Default false.',
@@ -414,6 +417,19 @@ export const flowAction = entity('FlowAction', {
   signRuleUsers: z
     .array(ruleUser)
     .describe('People of a rule with their signatures and refusals. Empty for single participants.'),
+  allowPassingOn: z
+    .boolean()
+    .describe('Whether the participant may hand the action on to another person, who acts instead.'),
+  passedOn: z
+    .array(
+      entity('PassedOn', {
+        name: shown(z.string().nullable(), 'Person who has handed the action on.', 'Ana Silva'),
+        email: shown(z.string().nullable(), 'E-mail address of that person.', 'ana@example.com'),
+        reason: shown(z.string(), 'Why.', 'I am on leave.'),
+        date: time.describe('Time at which it was handed on.'),
+      }),
+    )
+    .describe('People who had the action before, oldest first.'),
   ...confirmationFlags(() => z.boolean().meta(CONFIRMATION)),
   requireEmailAuthenticationToSignElectronically: z
     .boolean()

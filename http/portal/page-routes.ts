@@ -15,6 +15,7 @@ import { userPageRoutes } from './accounts/user-pages.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { herePageRoutes } from './pages/here-page.ts';
 import { homePageRoutes, marksRoutes } from './pages/open-pages.ts';
+import { passingOnPageRoutes } from './pages/passing-on-page.ts';
 import { brandingAssetRoutes, portalAssetRoutes, widgetRoutes } from './pages/portal-assets.ts';
 import { providerSigningRoutes } from './pages/provider-signing-page.ts';
 import { publicLinkPageRoutes } from './pages/public-link-page.ts';
@@ -76,6 +77,7 @@ export function portalPageRoutes(
     ...providerSigningRoutes(service.providerSigning, clock, { nodes, used }),
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
+    ...passingOnPageRoutes(service),
     ...publicLinkPageRoutes(service.linkVisits, ids),
     ...herePageRoutes({ ...service, ids }),
     ...brandingAssetRoutes(service.branding),

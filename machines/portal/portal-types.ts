@@ -85,6 +85,8 @@ export interface ActionPlan
   readonly requiredCertificateHolder: HolderType | null;
   readonly initialsMode: InitialsMode | null;
   readonly xadesOptions: XadesOptions | null;
+  /** True: the participant may hand the action on. Absent = false. */
+  readonly allowPassingOn?: boolean;
   /** Fields that the participant fills; absent = none. */
   readonly fields?: readonly DocumentField[];
 }
@@ -97,6 +99,17 @@ export interface FlowAction
       'status' | 'creationDate' | 'updateDate' | 'pendingDate' | 'refusalReason' | 'isElectronic'
     > {
   readonly ruleUsers: readonly RuleUser[];
+  /** People who had the action before, oldest first; absent = none. */
+  readonly passedOn?: readonly PassedOn[];
+}
+
+/** A person who has handed an action on. */
+export interface PassedOn {
+  readonly userId: UserId;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly reason: string;
+  readonly date: Millis;
 }
 
 interface Geolocation {
@@ -134,6 +147,8 @@ export interface Evidence {
   } | null;
   /** User or application that opened the device at which the person acted; absent = no such device. */
   readonly host?: { readonly id: string; readonly name: string };
+  /** People who had the action before, oldest first; absent = none. */
+  readonly passedOn?: readonly PassedOn[];
   readonly geolocation: Geolocation | null;
   /** Typed by the participant. */
   readonly typedName: string | null;
@@ -283,7 +298,7 @@ export interface DocumentEvent {
   readonly document: DocumentSummary;
   /** For Created: all documents of the call, when there were several. */
   readonly documents?: readonly DocumentSummary[];
-  /** For Signed, Approved, Refused, Opened, Viewed, Reminded and MailFailed. */
+  /** For Signed, Approved, Refused, PassedOn, Opened, Viewed, Reminded and MailFailed. */
   readonly by?: {
     readonly flowActionId: FlowActionId | null;
     readonly userId: string;
@@ -293,7 +308,7 @@ export interface DocumentEvent {
   };
   /** For Signed: filled in by the participant; absent = nothing. */
   readonly values?: readonly FieldValue[];
-  /** For Refused and Canceled; for MailFailed: the mail server's answer. */
+  /** For Refused, PassedOn and Canceled; for MailFailed: the mail server's answer. */
   readonly reason?: string;
   /** For Canceled. */
   readonly canceledBy?: Principal;
@@ -338,11 +353,11 @@ export interface MailRequest extends LinkedDocument {
   readonly others?: readonly LinkedDocument[];
   /** Pending actions of the person, for `pending`, `reminder` and `expiring`. */
   readonly role?: 'sign' | 'approve';
-  /** For `refused` and `canceled`. */
+  /** For `refused`, `canceled` and `flow-edited`. */
   readonly reason?: string;
   /** Of those who act. */
   readonly expirationDate?: Millis;
-  /** The principal that refused or canceled. */
+  /** The principal that refused, canceled or handed on. */
   readonly byName?: string;
   /** For `code`: number of the code. The code itself is derived from it when the mail is made and is not stored. */
   readonly codeGeneration?: number;

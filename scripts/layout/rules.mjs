@@ -109,7 +109,7 @@ export const ZONES = {
    */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/(pages\/(batch|portal)(\/(accounts|sender))?|components)\/[^/]+\.tsx?$/],
+    enteredBy: [/^web\/(pages\/(batch|portal)(\/(accounts|forms|sender))?|components)\/[^/]+\.tsx?$/],
     imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all', clients: 'types' },
     packages: ['pdfjs-dist', 'node-forge', 'preact', 'preact-render-to-string'],
     builtins: true,

@@ -130,6 +130,9 @@ export async function startPagesServer(
   };
   const signing: Pick<Signing, keyof Signing> = {
     checkAccess: async (access) => checkAccess(access),
+    passOn: async () => {
+      throw new PortalRefusal('InvalidFlowAction');
+    },
     checkFieldUpload: async () => {
       throw new PortalRefusal('InvalidFieldValue');
     },

@@ -13,9 +13,9 @@ import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx
 import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
 import { brandingPage } from '../../web/pages/portal/accounts/branding-view.tsx';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
+import { hereStartPage } from '../../web/pages/portal/forms/public-link-view.tsx';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
 import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
-import { hereStartPage } from '../../web/pages/portal/public-link-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
 import { documentsPage } from '../../web/pages/portal/sender/documents-page.tsx';
 import { linksPage, linkView } from '../../web/pages/portal/sender/links-view.tsx';
@@ -104,6 +104,7 @@ const ADDRESSES = {
   newLink: '/new-link',
   picture: '/picture',
   linkRequest: '/link-request',
+  passOn: '/pass-on',
   attachment: (id: string) => `/attachment/${id}?${HOSTILE}`,
   key: HOSTILE,
   ticket: HOSTILE,

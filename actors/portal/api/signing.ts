@@ -66,6 +66,8 @@ export interface SigningPageView {
     | 'ticket-expired'
     /** Somebody else acts in place of the person of the link. */
     | 'replaced'
+    /** The person of the link has handed the action on. */
+    | 'passed-on'
     /** The sender has removed the person of the link. */
     | 'removed'
     /** The person has acted before a device, which others use now. */
@@ -81,9 +83,11 @@ export interface SigningPageView {
   readonly isLinkOver?: boolean;
   /** Of the person of the link. @default none: that of the browser */
   readonly language?: Language;
+  /** For `passed-on`: name of the person who has the action. */
+  readonly heldBy?: string;
   /** For `ticket-expired`: a new link can be mailed to the participant. @default false */
   readonly canRequestLink?: boolean;
-  /** Missing for `unknown`, `replaced`, `removed` and `deleted`. */
+  /** Missing for `unknown`, `replaced`, `passed-on`, `removed` and `deleted`. */
   readonly document?: Pick<
     DocumentContext,
     'id' | 'key' | 'name' | 'description' | 'isEnvelope' | 'expirationDate' | 'version'
@@ -138,6 +142,8 @@ export interface SigningPageView {
     /** A passkey stands for the mailed code, or is added with it. Absent: none can. */
     readonly passkey?: { readonly isKnown: boolean };
     readonly initialsMode: InitialsMode;
+    /** The participant may hand the action on. @default false */
+    readonly mayPassOn?: boolean;
     /** Signing providers, which keep certificates of people. @default none */
     readonly providers?: readonly { readonly name: string; readonly title: string }[];
   };

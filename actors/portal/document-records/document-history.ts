@@ -19,6 +19,7 @@ const TYPES: Readonly<Record<string, DocumentHistoryEntry['type']>> = {
   EXPIRE: 'Expired',
   NEW_VERSION: 'Edited',
   EDIT_FLOW: 'Edited',
+  PASS_ON: 'Edited',
   REMIND: 'Reminded',
   REMINDERS_DUE: 'Reminded',
   SET_REMINDERS: 'Edited',

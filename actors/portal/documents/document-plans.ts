@@ -122,6 +122,7 @@ function planAction(
     requireCompanyCertificate: input.requireCompanyCertificate ?? null,
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
+    ...(!isForGroup && input.allowPassingOn === true && { allowPassingOn: true }),
     xadesOptions: isSigning({ type }) ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
   const people = plan.user === null ? plan.ruleUsers : [plan.user];
@@ -225,6 +226,25 @@ function ruleOf(
   const ruleUsers = users.map((user) => planParticipant(user, dependencies));
   if (!namesEachOnce(ruleUsers)) throw invalid('A rule names each person once.');
   return { numberRequiredSignatures: required, ruleUsers };
+}
+
+/**
+ * The person to whom an action is handed on, with what it asks of its participant. Refusals: `InvalidFlowAction`,
+ * `InvalidIdentifier`.
+ */
+export function planSuccessor(
+  input: NewParticipant,
+  { confirmations }: Pick<ActionPlan, 'confirmations'>,
+  dependencies: PlanDependencies,
+): Participant {
+  const person = planParticipant(input, dependencies);
+  if (person.name === null || person.email === null)
+    throw invalid('The person needs a name and an e-mail address.');
+  // Its mail greets by name: nobody gets an address of the web from a stranger.
+  if (/[@/\\]|www\./i.test(person.name)) throw invalid('The name of the person has a part of an address.');
+  if (needsPhone(confirmations) && phoneNumber(person.phone) === undefined)
+    throw invalid('A code by SMS or WhatsApp needs the phone of the person, as +351 912 345 678.');
+  return person;
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */

@@ -88,6 +88,8 @@ function flowActionView(action: FlowAction, values: ReadonlyMap<string, string>)
   return {
     ...action,
     signRuleUsers: action.ruleUsers,
+    allowPassingOn: action.allowPassingOn === true,
+    passedOn: action.passedOn ?? [],
     ...confirmationFlags((confirmation) => action.confirmations.includes(confirmation)),
     requireEmailAuthenticationToSignElectronically:
       action.allowElectronicSignature && !action.disableEmailAuthentication,

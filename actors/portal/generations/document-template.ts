@@ -74,6 +74,7 @@ function actionInput(action: TitledAction, uploadId: string): object {
     step,
     title,
     allowElectronicSignature: action.allowElectronicSignature,
+    ...(action.allowPassingOn === true && { allowPassingOn: true }),
     prePositionedMarks: marks.map((mark) => markInput(mark, uploadId)),
     ...(isRule(action) && {
       ruleName,

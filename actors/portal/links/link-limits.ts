@@ -1,5 +1,4 @@
 /** Checks before a visit to a link for anybody sends a code or takes a document. Source: docs/decisions/0470-links-for-anybody.md. */
-import { accepted } from '@sealwright/runtime';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -8,11 +7,9 @@ import type { Tenant } from '../api/callers.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { withPeople } from '../generations/template-request.ts';
 import type { Templates } from '../generations/templates.ts';
-import { derivedId } from '../shared/effect-ids.ts';
-import { LINK_CODES } from '../shared/link-records.ts';
 import { mailboxKey } from '../shared/mail-address.ts';
 import { parsedInput } from '../shared/parsed-input.ts';
-import { busyUnlessMade } from '../shared/records.ts';
+import { countUse, type UseLimit } from '../shared/use-limits.ts';
 import { isOfVisitor, type Visitor } from './link-visitors.ts';
 import type { Linked } from './public-links.ts';
 
@@ -26,13 +23,6 @@ const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
 
 const TOO_MANY_VISITS = 'As many persons have used the device as may in this time.';
 
-interface CodeLimit {
-  readonly of: readonly string[];
-  readonly most: number;
-  /** Milliseconds. */
-  readonly period: number;
-}
-
 /** Counts a code that is to be sent. Refusals: `TooManyRequests`. */
 export async function countCode(
   actors: ServiceRuntime['actors'],
@@ -44,30 +34,17 @@ export async function countCode(
     messagesPerDay,
   }: { readonly visitor: Visitor; readonly messagesPerDay: number | undefined },
 ): Promise<void> {
-  const limits: CodeLimit[] = [];
+  const limits: UseLimit[] = [];
   if (email) limits.push({ of: ['mailbox', organizationId, mailboxKey(email)], ...MAILBOX_CODES });
   if (phone && messagesPerDay !== undefined)
     limits.push({ of: ['telephones', organizationId], most: Math.ceil(messagesPerDay / 4), period: DAY });
   limits.push({ of: ['link', id], ...LINK_CODES_PER_HOUR });
-  for (const limit of limits) await count(actors, limit, TOO_MANY_CODES);
+  for (const limit of limits) await countUse(actors, limit, TOO_MANY_CODES);
 }
 
 /** Counts a visit before a device. Refusals: `TooManyRequests`. */
 export async function countDeviceVisit(actors: ServiceRuntime['actors'], device: string): Promise<void> {
-  await count(actors, { of: ['device', device], ...DEVICE_VISITS }, TOO_MANY_VISITS);
-}
-
-async function count(
-  actors: ServiceRuntime['actors'],
-  { of, most, period }: CodeLimit,
-  message: string,
-): Promise<void> {
-  const counter = derivedId('link-codes', ...of);
-  await accepted(actors.create(LINK_CODES, counter, { since: 0, count: 0 }), busyUnlessMade);
-  await accepted(
-    actors.send(LINK_CODES, counter, { type: 'CODE', most, period }),
-    () => new PortalRefusal('TooManyRequests', message, { retryAfterSeconds: period / 1_000 }),
-  );
+  await countUse(actors, { of: ['device', device], ...DEVICE_VISITS }, TOO_MANY_VISITS);
 }
 
 /**

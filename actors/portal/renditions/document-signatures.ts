@@ -5,7 +5,13 @@ import type { CompletedAction, Participant } from '../../../machines/portal/port
 import type { DescribedSignature } from '../../shared/signing/signature-records.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
-import { evidenceDigest, evidenceFile, readingView, type SignedEvidence } from './evidence-file.ts';
+import {
+  evidenceDigest,
+  evidenceFile,
+  passedOnView,
+  readingView,
+  type SignedEvidence,
+} from './evidence-file.ts';
 
 /**
  * Returns all signatures of the file, including document time-stamps and signatures that were in the uploaded file. They
@@ -156,6 +162,7 @@ function evidenceView(
     }),
     authenticatedApplication: evidence.authenticatedApplication,
     ...(evidence.host !== undefined && { inPersonAtDeviceOf: { ...evidence.host } }),
+    ...(evidence.passedOn !== undefined && { passedOn: passedOnView(evidence.passedOn) }),
     authenticatedSelfie: null,
     authenticatedPix: null,
     geolocation: evidence.geolocation,

@@ -23,7 +23,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `reading` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -66,6 +66,7 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       ...(evidence.host !== undefined && {
         inPersonAtDeviceOf: { id: evidence.host.id, name: evidence.host.name },
       }),
+      ...(evidence.passedOn !== undefined && { passedOn: passedOnView(evidence.passedOn) }),
       geolocation: geolocation && {
         latitude: geolocation.latitude,
         longitude: geolocation.longitude,
@@ -82,6 +83,17 @@ export function evidenceFile(content: SignedEvidence): Buffer {
 /** SHA-256, Base64. */
 export function evidenceDigest(file: Buffer): string {
   return hash('sha256', file, 'base64');
+}
+
+/** People who had the action before, oldest first. */
+export function passedOnView(people: NonNullable<Evidence['passedOn']>) {
+  return people.map(({ userId, name, email, reason, date }) => ({
+    id: userId,
+    name,
+    email,
+    reason,
+    date: new Date(date).toISOString(),
+  }));
 }
 
 /** As requests name it. */

@@ -85,6 +85,7 @@ function personOf(
       passkey: evidence.passkey ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
       hostName: evidence.host?.name ?? null,
+      passedOn: evidence.passedOn?.map(({ name, email }) => name ?? email ?? '') ?? [],
       typedName: evidence.typedName,
       geolocation:
         evidence.geolocation && `${evidence.geolocation.latitude}, ${evidence.geolocation.longitude}`,

@@ -1,6 +1,7 @@
 /** Views of a document on the pages of its participants and observers. */
 
 import type { Calls } from '@sealwright/runtime';
+import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { CodeKind } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
@@ -116,8 +117,13 @@ export function pageAction(
     ...(enrolment !== undefined && { enrolment }),
     ...(passkey !== undefined && { passkey }),
     initialsMode: action.initialsMode ?? 'None',
+    ...(mayPassOn(action) && { mayPassOn: true }),
     ...(action.fields !== undefined && { fields: action.fields }),
   };
+}
+
+function mayPassOn({ allowPassingOn, passedOn = [], user }: FlowAction): boolean {
+  return allowPassingOn === true && user !== null && passedOn.length < MAX_PASSED_ON;
 }
 
 function toOf(channel: CodeKind, { email, phone }: Participant): string {

@@ -250,6 +250,7 @@ export function evidenceOf(
           organizationName: context.organization.name,
         },
     ...(isHere && application !== null && { host: { id: application.id, name: application.name } }),
+    ...(call.action.passedOn !== undefined && { passedOn: call.action.passedOn }),
     geolocation: signing.geolocation ?? null,
     typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,

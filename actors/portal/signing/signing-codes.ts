@@ -279,6 +279,11 @@ export class SigningCodes {
       );
   }
 
+  /** Checks the code that was mailed to the participant. Refusals: as `check`. */
+  checkMailed(call: SigningCall, code: string): Promise<void> {
+    return this.check(holderOf(call, 'Email'), code);
+  }
+
   /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
   async check(holder: CodeRecipient, given: string): Promise<void> {
     const code = typedCode(given);

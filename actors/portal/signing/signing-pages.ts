@@ -181,7 +181,12 @@ export class SigningPages {
       return afterHere(state, about);
     // The person of the link is not in the flow any more, and learns no later name of the document.
     if (state === 'unknown') {
-      const isInFlow = context.actions.some(({ id }) => id === ticket.flowActionId);
+      const action = context.actions.find(({ id }) => id === ticket.flowActionId);
+      const isInFlow = action !== undefined;
+      if (action?.passedOn?.some(({ userId }) => userId === ticket.userId) === true) {
+        const { user } = action;
+        return { state: 'passed-on', heldBy: user?.name ?? '', embedOrigins, ...about };
+      }
       return { state: isInFlow ? 'replaced' : 'removed', embedOrigins, ...about };
     }
     // Reports a completed action before an expired ticket.

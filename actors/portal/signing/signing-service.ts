@@ -3,8 +3,7 @@
  *
  * Source: docs/portal-values.md §§9, 10.
  */
-import { readFile } from 'node:fs/promises';
-import { holderIdentifiers, quickPictureFault } from '@sealwright/signatures';
+import { holderIdentifiers } from '@sealwright/signatures';
 import type {
   CompletedSignature,
   ElectronicSigning,
@@ -15,7 +14,6 @@ import { type CodeChannel, PHONE_CHANNELS } from '../../../contracts/portal/word
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { isSigning, requestedUsers } from '../../../machines/portal/documents/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
@@ -29,12 +27,13 @@ import {
 } from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentOf } from '../document-records/document-reader.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
-import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { BlobSink } from '../uploads/blob-sink.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { EarlySignatures } from './early-signatures.ts';
 import type { FieldFile, FieldUploads } from './field-uploads.ts';
+import { type PassingNeeds, passOn } from './passing-on.ts';
+import { signatureImage } from './signature-images.ts';
 import {
   assertRead,
   assertTurn,
@@ -47,11 +46,6 @@ import {
 import type { CertificateSigning } from './signing-certificates.ts';
 import type { SigningCodes } from './signing-codes.ts';
 import { marksOf, type PageCounts, valuesOf } from './signing-fields.ts';
-
-/** Pictures of signatures; ours. */
-const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
-/** Larger pictures are decoded in the pool. */
-const MAX_DECODED_PIXELS = 2_000_000;
 
 type ByTicket = Extract<SigningAccess, { readonly by: 'ticket' }>;
 type Quiet = { readonly disableNotifications?: boolean | null | undefined };
@@ -73,6 +67,7 @@ export class Signing {
       readonly certificates: CertificateSigning;
       readonly fieldUploads: FieldUploads;
       readonly files: PageCounts;
+      readonly plans: PassingNeeds['plans'];
     },
   ) {}
 
@@ -151,7 +146,7 @@ export class Signing {
     await this.needs.certificates.assertNotDemanded(call);
     assertTurn(call);
     assertRead(call.context, signing.reading);
-    const image = await this.#image(call, signing);
+    const image = await signatureImage(this.needs, call, signing);
     const { positions, initialsPositions: initials } = signing;
     const marks = await marksOf(call, { positions, initials }, this.needs.files);
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
@@ -226,6 +221,17 @@ export class Signing {
     const doneBy = participantPrincipal(call.user, origin);
     const message = { type: 'REFUSE_TURN', ...call.turn, reason, doneBy } as const;
     await sendToDocument(this.needs.runtime.actors, call.context.id, message, wrongStatus);
+  }
+
+  /** Hands the action on to another person. Refusals: those of the operation. */
+  async passOn(
+    access: SigningAccess,
+    given: Parameters<typeof passOn>[2],
+    origin: RequestOrigin,
+  ): Promise<void> {
+    const call = await this.#call(access);
+    const onWrong = () => this.#record(call, 'code-wrong', origin);
+    await passOn(this.needs, call, given, { origin, onWrong });
   }
 
   /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
@@ -303,42 +309,6 @@ export class Signing {
   #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
     return signingCall(access, this.needs.directory, this.needs.links, options);
   }
-
-  /** Refusals: `UploadNotFound`; `BadRequest` for what is no picture. */
-  async #image(
-    { context }: SigningCall,
-    { imageUploadId, image }: Pick<ElectronicSigning, 'imageUploadId' | 'image'>,
-  ): Promise<BlobRef | null> {
-    if (imageUploadId !== undefined) {
-      const upload = await this.needs.uploads.findUpload(context.organization.id, imageUploadId);
-      if (upload.blob.length > MAX_IMAGE_BYTES)
-        throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
-      await this.#assertImage(context, await readFile(await this.needs.blobs.localPath(upload.blob)));
-      return upload.blob;
-    }
-    if (image === undefined) return null;
-    await this.#assertImage(context, image);
-    return (await this.needs.blobs.put(image)).blob;
-  }
-
-  /** Refuses a picture that cannot be drawn: it would be missing in the signed file. */
-  async #assertImage({ id, format, current, organization }: DocumentContext, picture: Buffer): Promise<void> {
-    if (!isImage(picture))
-      throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
-    const { pool, blobs } = this.needs;
-    let fault = quickPictureFault(picture, MAX_DECODED_PIXELS);
-    if (fault === 'unknown') {
-      const pdf = format === 'Pades' ? await blobs.localPath(current) : null;
-      const scope = { organization: organization.id, bytes: current.length };
-      const answer = await pool.run({ task: 'portal.picture', documentId: id, picture, pdf }, scope);
-      if (!answer.ok) throw poolRefusal(answer);
-      fault = answer.result.fault ?? undefined;
-    }
-    if (fault === undefined) return;
-    const remedy =
-      'Save it as a PNG or JPEG of RGB colours and at most 16 million pixels, and send it again.';
-    throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
-  }
 }
 
 /** Identifiers of the certificate holder; empty when it cannot be read, which validation reports later. */
@@ -348,11 +318,4 @@ function holderOf(certificate: Buffer): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** By its first bytes. */
-function isImage(bytes: Buffer): boolean {
-  return (
-    bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
-  );
 }

@@ -149,6 +149,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     [words.capacity, person.title],
     [words.time, timeText(person.at, person.timeZoneOffset)],
     [words.typedName, evidence?.typedName],
+    [words.passedOn, evidence?.passedOn?.join('; ')],
     [words.confirmation, confirmed.join('; ')],
     [words.reading, readingText(evidence?.reading, words)],
     [words.address, evidence?.ipAddress],

@@ -47,6 +47,8 @@ export interface RenditionPerson {
     readonly applicationName: string | null;
     /** Of the device at which the person acted; absent = none. */
     readonly hostName?: string | null;
+    /** Names of people who had the action before, oldest first. @default none */
+    readonly passedOn?: readonly string[];
     readonly typedName: string | null;
     readonly geolocation: string | null;
     /** Absent in models of earlier versions. */

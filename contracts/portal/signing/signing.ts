@@ -51,7 +51,7 @@ const MAX_PICTURE_BODY = 4 * 1024 * 1024;
 export const MAX_FIELD_FILE_BYTES = 4_000_000;
 
 /** The signer: with `keys/{key}` a ticket or, with an application's key, the action. */
-const access = {
+export const access = {
   flowActionId: maybeActionId,
   ticket: shown(
     maybeText,
@@ -377,7 +377,7 @@ export interface SigningMethod {
   readonly key: string | undefined;
 }
 
-const byKey: z.ZodType<SigningMethod> = keyParams.transform(({ key }) => ({ key, id: undefined }));
+export const byKey: z.ZodType<SigningMethod> = keyParams.transform(({ key }) => ({ key, id: undefined }));
 
 /** Operations with two ways of authentication differ in this. */
 const METHODS = [

@@ -161,6 +161,12 @@ export const PORTAL_WEBHOOKS = {
     },
     NAMED_ONLY,
   ),
+  DocumentPassedOn: documentEvent(
+    'DocumentPassedOn',
+    'A participant handed the action on to another person.',
+    { passingOn: participantWithReason.describe('Who handed it on, when and why.') },
+    NAMED_ONLY,
+  ),
   MailFailed: documentEvent(
     'MailFailed',
     'A mail, or a code by telephone, to a participant could not be delivered.',

@@ -34,6 +34,7 @@ export const OPTIONAL_EVENT_TYPES = [
   'DocumentViewed',
   'DocumentReminded',
   'DocumentExpiring',
+  'DocumentPassedOn',
   'MailFailed',
 ] as const;
 export const EVENT_TYPES = [
@@ -74,7 +75,7 @@ export const webhook = entity('Webhook', {
   ),
   events: shown(
     z.array(z.enum(EVENT_TYPES)).nullable(),
-    'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
+    'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring, DocumentPassedOn and MailFailed.',
     ['DocumentConcluded'],
   ),
 });
@@ -130,7 +131,7 @@ const newWebhook = members({
   ),
   events: shown(
     list(word(EVENT_TYPES)).nullish(),
-    'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
+    'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `DocumentPassedOn`, `MailFailed`).',
     ['DocumentConcluded'],
   ),
 })

@@ -14,8 +14,12 @@ import {
 } from '../../../actors/portal/api.ts';
 import { visitPublicLink } from '../../../contracts/portal/saved-requests/public-links.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  HERE_PATH,
+  hereStartPage,
+  type ShownLink,
+} from '../../../web/pages/portal/forms/public-link-view.tsx';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { HERE_PATH, hereStartPage, type ShownLink } from '../../../web/pages/portal/public-link-view.tsx';
 import type { Caller } from '../../core/access/caller.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
 import { clearedCookie, hostCookie, passingCookie, readCookie } from '../../core/access/session-cookies.ts';

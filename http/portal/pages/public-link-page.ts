@@ -13,14 +13,14 @@ import {
   visitPublicLink,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import {
   type LinkEnd,
   type LinkFault,
   publicLinkEndPage,
   publicLinkPage,
   type ShownLink,
-} from '../../../web/pages/portal/public-link-view.tsx';
+} from '../../../web/pages/portal/forms/public-link-view.tsx';
+import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { type EmptyReply, type PageReply, page, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

@@ -284,6 +284,7 @@ function addressesOf(
     picture: `${base}/first-page?${credential}`,
     self: `${base}/${path}?${credential}${wishes}`,
     newLink: `${base}/new-link?${credential}${wishes}`,
+    passOn: `${base}/pass-on?${credential}${wishes}`,
     linkRequest: `${base}/link-request?${wishes.slice(1)}`,
     attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
   };

@@ -28,7 +28,7 @@ import {
   type AccountPage,
   addressFrom,
 } from '../../../web/pages/portal/account-frame.ts';
-import { HERE_PATH } from '../../../web/pages/portal/public-link-view.tsx';
+import { HERE_PATH } from '../../../web/pages/portal/forms/public-link-view.tsx';
 import { LINKS_PATH, linksPage, linkView } from '../../../web/pages/portal/sender/links-view.tsx';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';

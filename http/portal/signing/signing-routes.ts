@@ -10,6 +10,7 @@ import {
   passkeyOptions,
   resetAuthenticatorApp,
 } from '../../../contracts/portal/signing/authenticator-apps.ts';
+import { passOn } from '../../../contracts/portal/signing/passing-on.ts';
 import {
   approve,
   completeCertificateSignature,
@@ -127,6 +128,11 @@ function answerRoutes(signing: Signing, { withTicket }: TicketChecks): readonly 
     handle(
       refuseAsParticipant,
       async (request) => signing.refuse(accessOf(request), request.body.reason, requestOriginOf(request)),
+      { authorize: withTicket },
+    ),
+    handle(
+      passOn,
+      async (request) => signing.passOn(accessOf(request), request.body, requestOriginOf(request)),
       { authorize: withTicket },
     ),
     handle(

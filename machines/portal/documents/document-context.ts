@@ -20,8 +20,10 @@ import type {
   FileEntry,
   FilledValue,
   FlowAction,
+  MailRequest,
   Mark,
   Observer,
+  Participant,
   Tag,
   XmlNamespace,
 } from '../portal-types.ts';
@@ -272,6 +274,15 @@ export type DocumentMessage = {
       readonly isQuiet: boolean;
     } & Turn)
   | ({ readonly type: 'REFUSE_TURN'; readonly reason: string } & Turn)
+  | ({
+      readonly type: 'PASS_ON';
+      /** As for SIGN. */
+      readonly version: number;
+      readonly to: Participant;
+      readonly reason: string;
+      /** The user who sends, and is told; absent = none. */
+      readonly sender?: MailRequest['to'] | undefined;
+    } & Turn)
   | ({
       readonly type: 'RESERVE';
       readonly id: string;

@@ -34,6 +34,8 @@ export function initialAction(plan: ActionPlan | FlowAction, at: Millis, creatio
     requiredCompanyIdentifier: plan.requiredCompanyIdentifier,
     initialsMode: plan.initialsMode,
     xadesOptions: plan.xadesOptions,
+    ...(plan.allowPassingOn === true && { allowPassingOn: true }),
+    ...('passedOn' in plan && plan.passedOn !== undefined && { passedOn: plan.passedOn }),
     status: 'Created',
     ruleUsers: plan.ruleUsers.map(initialRuleUser),
     creationDate,

@@ -8,6 +8,7 @@
  * | Pending       | APPROVE             | FlowConcluded | announce, conclude       | the flow is done        |
  * | Pending       | REFUSE_TURN         | Refused       | announce, notify         | it stops the flow       |
  * | Pending       | REFUSE_TURN         | Pending       | announce                 | others can complete it  |
+ * | Pending       | PASS_ON             | Pending       | announce, notify         |                         |
  * | Pending       | RESERVE             | Pending       |                          |                         |
  * | Pending       | BEGUN               | Pending       |                          |                         |
  * | Pending       | GIVE_UP             | Pending       |                          |                         |
@@ -138,6 +139,7 @@ import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
 import * as participantActions from './participant-actions.ts';
 import { turnCompleted, withoutAttachments } from './participant-actions.ts';
+import { passOn } from './passing-on.ts';
 
 /**
  * Creates the initial context of a document.
@@ -507,6 +509,7 @@ export const documentMachine = machine.createMachine({
         SIGN: by(participantActions.sign, STAYS),
         APPROVE: by(participantActions.approve, 'FlowConcluded', STAYS),
         REFUSE_TURN: by(participantActions.refuseTurn, 'Refused', STAYS),
+        PASS_ON: by(passOn, STAYS),
         RESERVE: by(reservations.reserve, STAYS),
         BEGUN: by(reservations.begun, STAYS),
         GIVE_UP: by(reservations.cancelReservation, STAYS),

@@ -73,6 +73,7 @@ const MESSAGES: { readonly [Type in DocumentMessage['type']]: object } = {
   },
   APPROVE: { flowActionId: 'a1', userId: 'u1', evidence: null, evidenceSha256: null, isQuiet: false },
   REFUSE_TURN: { flowActionId: 'a1', userId: 'u1', reason: 'No.' },
+  PASS_ON: { flowActionId: 'a1', userId: 'u1', version: 1, to: person('u9'), reason: 'Leave.' },
   RESERVE: { id: 'r2', flowActionId: 'a1', userId: 'u1', marks: [] },
   BEGUN: { id: 'r1', state: blob('c'), certificate: 'd'.repeat(64) },
   GIVE_UP: { id: 'r1' },

@@ -196,6 +196,7 @@ const ADDRESSES = {
   newLink: '/new-link',
   picture: '/picture',
   linkRequest: '/link-request',
+  passOn: '/pass-on',
   attachment: (id: string) => `/${id}`,
 };
 

@@ -29,6 +29,8 @@ export interface SigningAddresses {
   readonly newLink: string;
   /** Path to which an address is sent that a new link is wanted for. */
   readonly linkRequest: string;
+  /** Page on which the participant hands the action on. */
+  readonly passOn: string;
   /** Path of an attachment. */
   readonly attachment: (id: string) => string;
 }

@@ -200,6 +200,11 @@ export function signingPage(
             <AttachmentList shown={shown} words={words} addresses={addresses} />
             <div id="forms">
               {!isApproval && <Template of={fieldsForm(action.fields, words)} />}
+              {action.mayPassOn === true && view.isHere !== true && (
+                <p>
+                  <a href={addresses.passOn}>{words.passOn.link}</a>
+                </p>
+              )}
               {refusing && <RefusalForm words={words} alone={alone} />}
               <SigningDialog
                 action={action}

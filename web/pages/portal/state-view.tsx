@@ -34,6 +34,7 @@ const ICONS: { readonly [Each in State]: IconName } = {
   expired: 'clock',
   'ticket-expired': 'clock',
   replaced: 'users',
+  'passed-on': 'users',
   removed: 'ban',
   'signed-here': 'circle-check',
   'left-here': 'users',
@@ -190,7 +191,7 @@ function titleOf({ state, action }: SigningPageView, words: PageTexts): string {
 
 /** Text of a state: what happened, who did it and when, and what follows. */
 function StateText({ view, words }: { view: SigningPageView; words: PageTexts }) {
-  const { state, document: shown, participants = [], canRequestLink, isObserver = false } = view;
+  const { state, document: shown, participants = [], canRequestLink, isObserver = false, heldBy } = view;
   const text =
     canRequestLink === true ? words.newLink.text : words.states[state === 'ready' ? 'unknown' : state].text;
   if (state === 'done' || state === 'concluded') {
@@ -215,7 +216,8 @@ function StateText({ view, words }: { view: SigningPageView; words: PageTexts })
         </p>
       )}
       <p class="muted">
-        {shown !== undefined && <Ending state={state} shown={shown} words={words} />} {text}
+        {shown !== undefined && <Ending state={state} shown={shown} words={words} />}{' '}
+        {filled(text, { name: heldBy ?? '' })}
       </p>
     </>
   );
@@ -273,6 +275,7 @@ const ASKING: ReadonlySet<SigningPageView['state']> = new Set([
   'canceled',
   'expired',
   'replaced',
+  'passed-on',
   'removed',
   'deleted',
 ]);

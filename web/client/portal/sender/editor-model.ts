@@ -65,6 +65,8 @@ export interface EditorPerson {
   members: GroupMember[];
   /** Group only: a refusal ends the document only when too few members are left. */
   continues: boolean;
+  /** May hand the action on to another person. */
+  passable: boolean;
   items: PlacedItem[];
   /** As it was read. */
   readonly given?: RequestedAction;
@@ -142,6 +144,7 @@ interface RequestedAction {
   readonly title?: string | null;
   readonly user?: RequestedUser | null | undefined;
   readonly allowElectronicSignature?: boolean | null;
+  readonly allowPassingOn?: boolean | null;
   readonly ruleName?: string | null;
   readonly numberRequiredSignatures?: number | null;
   readonly allowRuleFlowToContinueIfRefused?: boolean | null;
@@ -179,6 +182,7 @@ export function newPerson(role: PersonRole, step: number): EditorPerson {
     needed: 1,
     members,
     continues: false,
+    passable: false,
     items: [],
   };
 }
@@ -365,6 +369,7 @@ function actionOf(
     step,
     user: isNamed ? { ...given?.user, name, email, ...languageOf(person) } : undefined,
     ...(role === 'Signer' && { allowElectronicSignature: person.electronic }),
+    ...((person.passable || given?.allowPassingOn !== undefined) && { allowPassingOn: person.passable }),
     ...placed,
   };
 }
@@ -498,6 +503,7 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
       name: name ?? '',
       email: email ?? '',
     })),
+    passable: action.allowPassingOn ?? false,
     continues: action.allowRuleFlowToContinueIfRefused ?? false,
     items: [...marks, ...fields],
   };

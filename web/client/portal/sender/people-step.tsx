@@ -126,6 +126,7 @@ function PersonRow(props: RowProps) {
       </div>
       {isOfGroup && <Members {...props} />}
       {signs(person) && <Tick {...props} name="electronic" label={texts.electronic} />}
+      {acts(person) && !isOfGroup && <Tick {...props} name="passable" label={texts.passable} />}
       {isOfGroup && <Tick {...props} name="continues" label={texts.groupContinues} />}
       <div class="ways">
         <Button
@@ -209,7 +210,12 @@ function NumberField({
   );
 }
 
-function Tick({ page, person, name, label }: RowProps & { name: 'electronic' | 'continues'; label: string }) {
+function Tick({
+  page,
+  person,
+  name,
+  label,
+}: RowProps & { name: 'electronic' | 'continues' | 'passable'; label: string }) {
   return (
     <label class="tick">
       <input

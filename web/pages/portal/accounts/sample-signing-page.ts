@@ -75,6 +75,7 @@ export function sampleSigningPage(
     self: nowhere,
     newLink: nowhere,
     linkRequest: nowhere,
+    passOn: nowhere,
     attachment: () => nowhere,
   };
   return signingPage(view, words, options, addresses);

@@ -1,14 +1,14 @@
 /** Page of a link for anybody: what it asks, and the code that was sent. Works without a script. */
-import type { PublicLinkPage } from '../../../contracts/portal/saved-requests/public-links.ts';
-import { Template } from '../../../contracts/texts/markup.tsx';
-import type { PageBranding } from '../../../machines/portal/branding.ts';
-import { CODE_DELIVERY_TIMEOUT_MS } from '../../../machines/portal/mail.ts';
-import { Button, Field } from '../../components/controls.tsx';
-import { addressFrom, languages } from './account-frame.ts';
-import { noticePage } from './notice-view.tsx';
-import { portalPage, type Theme } from './page-frame.tsx';
-import { ValueField } from './sender/value-field.tsx';
-import { filled, type PageTexts } from './texts.ts';
+import type { PublicLinkPage } from '../../../../contracts/portal/saved-requests/public-links.ts';
+import { Template } from '../../../../contracts/texts/markup.tsx';
+import type { PageBranding } from '../../../../machines/portal/branding.ts';
+import { CODE_DELIVERY_TIMEOUT_MS } from '../../../../machines/portal/mail.ts';
+import { Button, Field } from '../../../components/controls.tsx';
+import { addressFrom, languages } from '../account-frame.ts';
+import { noticePage } from '../notice-view.tsx';
+import { portalPage, type Theme } from '../page-frame.tsx';
+import { ValueField } from '../sender/value-field.tsx';
+import { filled, type PageTexts } from '../texts.ts';
 
 /** The page of a device at which persons sign one after the other. */
 export const HERE_PATH = '/here';
@@ -58,7 +58,11 @@ export function publicLinkPage(shown: ShownLink): string {
           autoComplete={here && 'off'}
         >
           <input type="hidden" name="visit" value={visitId} />
-          {asksCode ? <CodeStep {...shown} /> : <DataStep {...shown} />}
+          {asksCode ? (
+            <CodeStep {...shown} fault={shown.fault?.of} sent={codeSent(shown)} />
+          ) : (
+            <DataStep {...shown} />
+          )}
         </form>
         {(here !== undefined || page.language === null) && !asksCode && (
           <Template of={languages({ words, address })} />
@@ -147,14 +151,24 @@ function valueFault(
   return words.fieldInvalid;
 }
 
-function CodeStep({ words, page, values, fault }: ShownLink) {
-  const { publicLink: texts } = words;
+function codeSent({ words, page, values }: ShownLink): string {
   const to = values[page.contact === 'Email' ? 'email' : 'phone'] ?? '';
+  return filled(words.publicLink.codeSent, { to, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
+}
+
+/** Asks for a code that was sent. @param sent says where to */
+export function CodeStep({
+  words,
+  sent,
+  values,
+  fault,
+}: Pick<ShownLink, 'words' | 'values'> & { sent: string; fault: LinkFault | undefined }) {
+  const { publicLink: texts } = words;
   return (
     <>
       <h2>{texts.codeTitle}</h2>
-      <p>{filled(texts.codeSent, { to, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 })}</p>
-      <Trouble words={words} fault={fault} />
+      <p>{sent}</p>
+      <Trouble words={words} fault={fault && { of: fault }} />
       {Object.entries(values).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
@@ -166,7 +180,7 @@ function CodeStep({ words, page, values, fault }: ShownLink) {
         inputMode="numeric"
         required
         maxLength={50}
-        error={fault?.of === 'code' ? texts.faults.code : undefined}
+        error={fault === 'code' ? texts.faults.code : undefined}
       />
       <p class="ways">
         <Button type="submit" rank="main" big>
