@@ -147,6 +147,8 @@ function supposed(from: string, event: string, condition: string): DocumentConte
       const rule = { ...first, type: 'SignRule', user: null, ruleUsers: users } as FlowAction;
       return { ...context, actions: [{ ...rule, allowRuleFlowToContinueIfRefused: true }, second] };
     }
+    case 'PASS_ON':
+      return { ...context, actions: [{ ...first, allowPassingOn: true }, second] };
     case 'BEGUN':
     case 'GIVE_UP':
     case 'COMPLETE':
