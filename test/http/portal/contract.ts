@@ -186,6 +186,7 @@ export const ADDED: { readonly [name: string]: string } = {
   // §§9 and 10: our page's own
   'POST /api/documents/keys/{key}/approval': 'known-or-ticket',
   'POST /api/documents/keys/{key}/participant-refusal': 'known-or-ticket',
+  'POST /api/documents/keys/{key}/passing-on': 'known-or-ticket',
   'POST /api/documents/keys/{key}/view': 'known-or-ticket',
   'POST /api/documents/keys/{key}/uploads': 'known-or-ticket', // docs/fields.md
   'POST /api/documents/keys/{key}/email-authentication-code': 'known-or-ticket',

@@ -41,6 +41,7 @@ test('requests that sign or allow signing need the scope Sign, and only requests
     'POST /api/documents/keys/{key}/electronic-signature',
     'POST /api/documents/keys/{key}/email-authentication-code',
     'POST /api/documents/keys/{key}/participant-refusal',
+    'POST /api/documents/keys/{key}/passing-on',
     'POST /api/documents/keys/{key}/passkey-options',
     'POST /api/documents/keys/{key}/signature',
     'POST /api/documents/keys/{key}/signature/certificate',

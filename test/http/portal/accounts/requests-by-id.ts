@@ -109,6 +109,11 @@ export const REQUESTS: readonly Request[] = [
     byKey('/participant-refusal'),
     (ids) => ({ flowActionId: ids.action, reason: 'x' }),
   ],
+  [
+    'POST /api/documents/keys/{key}/passing-on',
+    byKey('/passing-on'),
+    (ids) => ({ flowActionId: ids.action, name: 'Lou', email: 'lou@example.org', reason: 'x' }),
+  ],
   ['POST /api/documents/keys/{key}/uploads', byKey('/uploads?field=x'), () => ({})],
   ['POST /api/documents/keys/{key}/view', byKey('/view'), (ids) => ({ flowActionId: ids.action })],
   ['POST /api/documents/keys/{key}/passkey-options', byKey('/passkey-options'), () => ({})],

@@ -58,6 +58,7 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'POST /api/documents/keys/{key}/approval': 'scope',
   'POST /api/documents/keys/{key}/electronic-signature': 'scope',
   'POST /api/documents/keys/{key}/email-authentication-code': 'scope',
+  'POST /api/documents/keys/{key}/passing-on': 'scope',
   'POST /api/documents/keys/{key}/passkey-options': 'scope',
   'POST /api/documents/keys/{key}/participant-refusal': 'scope',
   'POST /api/documents/keys/{key}/signature': 'scope',
