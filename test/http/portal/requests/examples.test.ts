@@ -86,7 +86,7 @@ async function document(client: Client, query = '', type = 'Signer'): Promise<Pr
   const ids = { [EXAMPLE_IDS.upload]: file };
   const [made] = await client.post<{ documentId: string }[]>(
     `/api/documents${query}`,
-    withIds(exampleOf(CREATE), { ...ids, Signer: type }),
+    mayPassOn(withIds(exampleOf(CREATE), { ...ids, Signer: type })),
   );
   const id = made?.documentId ?? '';
   const { flowActions } = await client.get<{ flowActions: Identified[] }>(`/api/documents/${id}`);
@@ -94,6 +94,12 @@ async function document(client: Client, query = '', type = 'Signer'): Promise<Pr
     params: { id },
     ids: { ...ids, [EXAMPLE_IDS.document]: id, [EXAMPLE_IDS.flowAction]: flowActions[0]?.id ?? '' },
   };
+}
+
+/** The example hands an action on. */
+function mayPassOn(request: object): object {
+  const { flowActions } = request as { readonly flowActions: readonly object[] };
+  return { ...request, flowActions: flowActions.map((action) => ({ ...action, allowPassingOn: true })) };
 }
 
 async function participant(client: Client, type: string): Promise<Prepared> {
