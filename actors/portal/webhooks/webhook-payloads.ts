@@ -44,6 +44,7 @@ export async function payloadOf(event: DocumentEvent, places: PayloadLookups): P
     signature: turn,
     approval: turn,
     refusal: turn,
+    passingOn: turn,
     view: turn,
     reminder: turn,
     mail: turn,
