@@ -1,6 +1,5 @@
 /**
- * Participants who hand an action on to another person, over HTTP. The situations are those that users of comparable software
- * have reported, and those of somebody who attacks.
+ * Participants who hand an action on to another person, over HTTP, and those who attack it.
  *
  * Source: docs/decisions/0540-passing-on.md.
  */
