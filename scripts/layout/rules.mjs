@@ -1,6 +1,6 @@
 /**
  * The layout of the project as data: who may import whom, which packages belong where, what is passed in.
- * The reasons are in docs/architecture.md.
+ * The reasons are in docs/decisions/0001-root-files-and-pool.md.
  */
 
 /**

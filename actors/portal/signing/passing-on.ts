@@ -1,4 +1,4 @@
-/** Participants who hand an action on to another person. Source: docs/decisions/0540-passing-on.md. */
+/** Participants who hand an action on to another person. Source: docs/decisions/0550-passing-on.md. */
 import { MAX_PASSED_ON, type PassingOn } from '../../../contracts/portal/signing/passing-on.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { type PassingFault, passingFault } from '../../../machines/portal/documents/passing-on.ts';

@@ -1,4 +1,4 @@
-/** Participants who hand an action on to another person. Source: docs/decisions/0540-passing-on.md. */
+/** Participants who hand an action on to another person. Source: docs/decisions/0550-passing-on.md. */
 import { maybeText, members, shown, textUpTo } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { reason } from '../documents.ts';

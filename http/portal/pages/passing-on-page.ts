@@ -1,4 +1,4 @@
-/** `/document/key/{key}/pass-on`: the page on which a participant hands an action on. Source: docs/decisions/0540-passing-on.md. */
+/** `/document/key/{key}/pass-on`: the page on which a participant hands an action on. Source: docs/decisions/0550-passing-on.md. */
 import { z } from 'zod';
 import { parsedInput, type Signing, type SigningPages } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';

@@ -10,7 +10,7 @@
  * | had-it        | the person had the action before                                 |
  * | of-the-flow   | the person takes part in another action: one would act for two   |
  *
- * Persons are the same by address, or by identifier. Source: docs/decisions/0540-passing-on.md.
+ * Persons are the same by address, or by identifier. Source: docs/decisions/0550-passing-on.md.
  */
 import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { Millis } from '../../ids.ts';

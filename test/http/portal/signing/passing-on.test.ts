@@ -1,7 +1,7 @@
 /**
  * Participants who hand an action on to another person, over HTTP, and those who attack it.
  *
- * Source: docs/decisions/0540-passing-on.md.
+ * Source: docs/decisions/0550-passing-on.md.
  */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../../actors/portal/service.ts';
