@@ -22,29 +22,38 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Rows of the first `| from | message | to | effects |` table of the file. */
 export async function readTable(file: string): Promise<readonly TableRow[]> {
+  const cells = await cellsBelow(file, /^\| from +\| message/);
+  return cells.map(([from = '', event = '', to = '', effects = '', condition = '']) => ({
+    from,
+    event,
+    to,
+    effects: effects
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+    condition,
+  }));
+}
+
+/** Names of the cases of the first `| case | … |` table of the file, in its order. */
+export async function readCases(file: string): Promise<readonly string[]> {
+  return (await cellsBelow(file, /^\| case +\|/)).map(([name = '']) => name);
+}
+
+async function cellsBelow(file: string, heading: RegExp): Promise<readonly (readonly string[])[]> {
   const lines = (await readFile(`${root}${file}`, 'utf8'))
     .split('\n')
     .map((line) => line.replace(/^ \* ?/, ''));
-  const start = lines.findIndex((line) => /^\| from +\| message/.test(line));
-  if (start < 0) throw new Error(`${file} has no transition table`);
-  const rows: TableRow[] = [];
-  for (const line of lines.slice(start + 2)) {
-    if (!line.startsWith('|')) break;
-    const [, from = '', event = '', to = '', effects = '', condition = ''] = line
+  const start = lines.findIndex((line) => heading.test(line));
+  if (start < 0) throw new Error(`${file} has no such table`);
+  const rows = lines.slice(start + 2);
+  const end = rows.findIndex((line) => !line.startsWith('|'));
+  return rows.slice(0, end).map((line) =>
+    line
       .split('|')
-      .map((cell) => cell.trim());
-    rows.push({
-      from,
-      event,
-      to,
-      effects: effects
-        .split(',')
-        .map((name) => name.trim())
-        .filter(Boolean),
-      condition,
-    });
-  }
-  return rows;
+      .slice(1)
+      .map((cell) => cell.trim()),
+  );
 }
 
 export interface Outcome {

@@ -3,7 +3,7 @@
  *
  * | case          | refused when                                                     |
  * |---------------|------------------------------------------------------------------|
- * | not-permitted | the sender has not allowed it, or the action is of a rule        |
+ * | not-permitted | the sender has not allowed it, or the action is not of one person |
  * | in-progress   | a signature of the action is accepted, or begun with a certificate |
  * | too-long      | as many people had the action as may have it                     |
  * | same-person   | it is the person who hands on                                    |
@@ -14,10 +14,10 @@
  */
 import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { Millis } from '../../ids.ts';
-import type { Participant } from '../portal-types.ts';
+import type { FlowAction, Participant } from '../portal-types.ts';
 import type { DocumentContext, Turn } from './document-context.ts';
 import { announceEffect, type DecisionFunction, notifyEffect, turnBy } from './document-decision.ts';
-import { isRule, turnOf, usersOf } from './document-flow.ts';
+import { turnOf, usersOf } from './document-flow.ts';
 import {
   actionMail,
   deduplicated,
@@ -50,7 +50,7 @@ export function passingFault(
   if (found === undefined) return 'over';
   const { action, user } = found;
   const { passedOn = [] } = action;
-  if (action.allowPassingOn !== true || isRule(action)) return 'not-permitted';
+  if (action.allowPassingOn !== true || !isOfOne(action)) return 'not-permitted';
   const isBegun = document.reservations.some((one) => isOfTurn(one, turn) && one.expiresAt > at);
   if (isBegun || document.accepted.some((one) => isOfTurn(one, turn))) return 'in-progress';
   if (passedOn.length >= MAX_PASSED_ON) return 'too-long';
@@ -58,6 +58,10 @@ export function passingFault(
   if (passedOn.some((one) => isSame(one, to))) return 'had-it';
   const others = document.actions.filter(({ id }) => id !== action.id);
   return others.flatMap(usersOf).some((one) => isSame(one, to)) ? 'of-the-flow' : undefined;
+}
+
+function isOfOne({ type }: Pick<FlowAction, 'type'>): boolean {
+  return type === 'Signer' || type === 'Approver';
 }
 
 function isSame(one: Named, other: Named): boolean {
