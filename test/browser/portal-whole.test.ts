@@ -10,8 +10,9 @@ import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
 import { withTools } from '../verifiers/tool.ts';
+import { PHONE } from './account/account-pages.ts';
 import { assertAccessible } from './axe.ts';
-import { openSigning, visit } from './browser.ts';
+import { OUT_OF_REACH, openSigning, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
 import { PortalProgram, type SharedPortal, sharePortalProgram } from './portal-program.ts';
 
@@ -393,5 +394,44 @@ test.serial(
     await batch.until('the original to be gone', async () =>
       existsSync(join(root, 'input', 'contract.pdf')) ? undefined : true,
     );
+  },
+);
+
+test.serial(
+  'a person hands the action on from a phone, with a mailed code, and the other one signs',
+  async (t) => {
+    const { portal } = t.context;
+    const { ANA, BRUNO } = peopleOf('handed');
+    const { page } = await visit(t, portal.url, PHONE);
+    const id = await portal.create(clausePdf(1), [
+      { type: 'Signer', user: ANA, allowElectronicSignature: true, allowPassingOn: true },
+    ]);
+    const [link = ''] = await portal.mail(ANA.email, /http:\/\/\S+\/document\/key\/\S+/);
+    await page.goto(link);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    await page.getByRole('link', { name: 'Hand on to another person' }).tap();
+    await page.getByLabel('Full name of the person').fill(BRUNO.name);
+    await page.getByLabel('E-mail address of the person').fill(BRUNO.email);
+    await page.getByLabel('Reason').fill('I am on leave.');
+    await assertAccessible(t, page, 'the form');
+    t.deepEqual(await page.evaluate(OUT_OF_REACH), []);
+    await page.getByRole('button', { name: 'Hand on' }).tap();
+    const [, code = ''] = await portal.mail(ANA.email, /^ {4}(\d{6})$/m);
+    await page.locator('input[autocomplete="one-time-code"]').fill(code);
+    await assertAccessible(t, page, 'the code');
+    t.deepEqual(await page.evaluate(OUT_OF_REACH), []);
+    await page.locator('form button[type="submit"]').first().tap();
+    await page.locator('[data-state="passed-on"]', { hasText: BRUNO.name }).waitFor();
+    await assertAccessible(t, page, 'handed on');
+    t.deepEqual(await page.evaluate(OUT_OF_REACH), []);
+
+    const [other = ''] = await portal.mail(BRUNO.email, /http:\/\/\S+\/document\/key\/\S+/);
+    await page.goto(other);
+    await openSigning(page);
+    await page.getByText('The code was sent').waitFor();
+    const [, second = ''] = await portal.mail(BRUNO.email, /^ {4}(\d{6})$/m);
+    await page.getByLabel('Code from the e-mail').fill(second);
+    await page.getByText('You signed the document.').waitFor();
+    await portal.reached(id, 'Concluded');
   },
 );

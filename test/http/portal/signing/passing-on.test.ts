@@ -5,8 +5,10 @@
  */
 import anyTest, { type TestFn } from 'ava';
 import { until } from '../../../actors/portal/service.ts';
+import { pki } from '../../../pki/pki.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { type ClockedPortal, clockedPortal, mailed, typesOf } from '../requests/clocked-portal.ts';
+import { startSignature } from './certificate-client.ts';
 
 const test = anyTest as TestFn<ClockedPortal>;
 const shared = endedAfter(test);
@@ -178,4 +180,14 @@ test.serial('of two who hand on at once one is heard, and a silenced document se
   );
   t.is(codes.filter((code) => code === '').length, 1, codes.join());
   t.deepEqual(await mailed(t.context, id, 'pending'), []);
+});
+
+test.serial('nothing is handed on while its signature with a certificate has begun', async (t) => {
+  const { client } = t.context;
+  const { id, key, ana, ticket } = await started(t.context);
+  const { started: begun } = await startSignature(client, id, ana.email, pki().signer('p-256'));
+  t.true(begun.success, JSON.stringify(begun));
+  const answer = await client.send(`/api/documents/keys/${key}/passing-on`, { ...LOU, ticket });
+  t.regex(await answer.text(), /"InvalidFlowAction".*has begun/);
+  t.deepEqual(await mailed(t.context, id, 'pending'), [ana.email]);
 });
