@@ -60,7 +60,7 @@ const RELEASE = [
   'commands/{store-copy,verify-history}',
   'remote/outage',
   'service/{jobs-at-scale,kill,webhook-kill}',
-  'http/portal/kills/{drafts,folders,reports}',
+  'http/portal/kills/{drafts,folders,passing-on,reports}',
   'http/portal/requests/{branding,drafts,field-attachments,reminders,templates}-kill',
   'http/portal/requests/text-tags-versions',
   'contract/postgres-{packed-store,pair-order}',
