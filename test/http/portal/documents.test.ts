@@ -65,6 +65,8 @@ test('the detail of a document has every member, with null and [] for absent val
         user: PERSON,
         title: null,
         allowElectronicSignature: true,
+        allowPassingOn: false,
+        passedOn: [],
         creationDate: WHEN,
         updateDate: WHEN,
         pendingDate: WHEN,
