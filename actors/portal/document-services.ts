@@ -2,7 +2,7 @@
 import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import { OrderNumbers } from '../shared/ids/order-numbers.ts';
-import { remindersOf, signedFileRule } from './accounts/languages.ts';
+import { remindersOf, signedFileRule } from './accounts/organization-settings.ts';
 import { DocumentColumns } from './document-records/document-columns.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DocumentDirectory } from './document-records/document-reader.ts';

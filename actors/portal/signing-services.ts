@@ -1,6 +1,6 @@
 /** Parts of the portal by which participants see and sign documents. */
 
-import { qualificationOf } from './accounts/languages.ts';
+import { qualificationOf } from './accounts/organization-settings.ts';
 import type { Accounts } from './accounts.ts';
 import type { DocumentServices } from './document-services.ts';
 import { Authenticators } from './signing/authenticators.ts';

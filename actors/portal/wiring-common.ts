@@ -8,7 +8,7 @@ import { RowLists } from '../shared/lists/row-lists.ts';
 import { portalKeys, SecretBox } from '../shared/secrets/secret-box.ts';
 import { CertificateChecks } from '../shared/signing/certificate-checks.ts';
 import { Profiles } from '../shared/signing/profiles.ts';
-import { languagesOf } from './accounts/languages.ts';
+import { languagesOf } from './accounts/organization-settings.ts';
 import { SigningLinks } from './mails/signing-links.ts';
 import { createOutgoing } from './outgoing.ts';
 import type { PortalOptions } from './portal-options.ts';

@@ -17,7 +17,7 @@ import type {
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { GrowingIds } from '../../shared/ids/growing-ids.ts';
 import type { OrderNumbers } from '../../shared/ids/order-numbers.ts';
-import type { remindersOf } from '../accounts/languages.ts';
+import type { remindersOf } from '../accounts/organization-settings.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, DocumentOfRequest } from '../api/documents.ts';
 import { DOCUMENT, seededId } from '../document-records/document-index.ts';

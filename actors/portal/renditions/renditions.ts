@@ -24,7 +24,7 @@ import {
   type RenderedType,
   type RenditionModel,
 } from '../../shared/rendition/rendition-model.ts';
-import type { LanguageOf } from '../accounts/languages.ts';
+import type { LanguageOf } from '../accounts/organization-settings.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentHistory } from '../document-records/document-history.ts';
 import {

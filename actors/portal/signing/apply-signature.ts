@@ -38,7 +38,7 @@ import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/failures/document-fault-points.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { markTexts } from '../../shared/rendition/rendition-texts.ts';
-import type { LanguageOf } from '../accounts/languages.ts';
+import type { LanguageOf } from '../accounts/organization-settings.ts';
 import { DOCUMENT, documentAddress } from '../document-records/document-index.ts';
 import type { DocumentRequest } from '../document-records/document-messages.ts';
 import { participantOf } from '../document-records/document-reader.ts';

@@ -21,7 +21,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, ParticipantCertificate, PortalResults } from '../../pool/portal-tasks.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
-import type { LanguageOf, QualificationOf } from '../accounts/languages.ts';
+import type { LanguageOf, QualificationOf } from '../accounts/organization-settings.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import { DOCUMENT, type DocumentActor, foldedKey } from '../document-records/document-index.ts';
 import {
