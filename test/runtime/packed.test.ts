@@ -109,7 +109,7 @@ test('the programs of the guide compile as packed, and its messages, schedule an
       /```ts\n(\/\/ (\S+\.ts)\n.*?)```/gs,
     ))
       programs.set(name, program);
-  t.is(programs.size, 11);
+  t.is(programs.size, 10);
   const folder = projectWith(t, '', programs);
   t.regex(run(t, folder, process.execPath, ['messages.js']), /^charge 5 under order\/o-7\/2\/\d+\n5\n$/);
   t.regex(run(t, folder, process.execPath, ['nightly.js']), /^\d{4}-\d\d-\d\dT0[01]:30:00\.000Z\n$/);
