@@ -6,7 +6,7 @@ import test from 'ava';
 import { roundsOf } from '../../project/rounds.ts';
 import { KillProof } from './kill-proof.ts';
 
-const REQUESTS = roundsOf(800, 200_000);
+const REQUESTS = roundsOf(1_500, 200_000);
 
 test('kills at every fault point for every kind of effect lose, tear and duplicate none of thousands of acknowledged requests', async (t) => {
   t.timeout(roundsOf(240_000, 1_800_000));
