@@ -30,6 +30,7 @@ import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { inspectPades } from '../pades/validate.ts';
 import { listedIn } from '../validation/chain.ts';
+import { withoutCopies } from '../validation/copied-signatures.ts';
 import {
   evidenceInTimestamp,
   type FileSignatures,
@@ -229,7 +230,7 @@ function inspectFiles({
     ];
     const format = requested !== 'Pades' && mayBeContainer(source) ? 'Asic' : requested;
     const given = [...certificates, ...(trust.intermediates ?? [])].flatMap(readableCertificates);
-    const facts = READERS[format]({ source, contents, given });
+    const facts = withoutCopies(READERS[format]({ source, contents, given }));
     for (const one of sources) one.assertUnchanged();
     const findings = [
       ...facts.findings,

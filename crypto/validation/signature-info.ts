@@ -148,6 +148,8 @@ export interface SignatureInfo {
   readonly policy: string | undefined;
   readonly counterSignatures: readonly SignatureInfo[];
   readonly isTimestamp: boolean;
+  /** The signature value, by which copies of it are told; left out where it can't be read. */
+  readonly value?: Buffer;
   readonly reason?: string;
   readonly location?: string;
   /** Content identifier of CMS (RFC 5035 §2.10), when it is printable. */

@@ -12,6 +12,7 @@ export function timestampSignature(
   others: readonly Certificate[] = [],
 ): SignatureInfo {
   const { token, findings } = stamp;
+  const [signer] = token?.signedData.signers ?? [];
   const certificate = token === undefined ? undefined : timestampSigner(token, others);
   return {
     ...UNKNOWN_SIGNATURE_INFO,
@@ -22,6 +23,7 @@ export function timestampSignature(
     claimedTime: token?.genTime,
     algorithms: algorithmsIn(stamp, certificate),
     isTimestamp: true,
+    ...(signer !== undefined && { value: signer.signature }),
   };
 }
 
