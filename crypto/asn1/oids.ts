@@ -36,6 +36,8 @@ export const OID = {
   evidenceRecordExternal: '1.2.840.113549.1.9.16.2.50',
   certificateValues: '1.2.840.113549.1.9.16.2.23',
   revocationValues: '1.2.840.113549.1.9.16.2.24',
+  /** Attribute of PDF signers with revocation values. */
+  revocationArchival: '1.2.840.113583.1.1.8',
   archiveTimestampV3: '0.4.0.1733.2.4',
   hashIndexV1: '0.4.0.1733.2.5',
   hashIndexV3: '0.4.0.19122.1.5',

@@ -8,19 +8,9 @@ import type { Certificate } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
 import { HASH_BY_OID, type HashName, signatureMethod } from '../x509/signature-algorithms.ts';
 import { faultOf, foreignMask, type SignatureFault, type SignedBytes } from '../x509/signature-values.ts';
+import { ATTRIBUTE_RULES } from './attribute-rules.ts';
 import { CONTENT_IDENTIFIER } from './attributes-template.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
-
-/** Attributes that must appear once with one value: otherwise readers could take different values. */
-const SINGLE: readonly string[] = [
-  OID.contentType,
-  OID.messageDigest,
-  OID.signingTime,
-  OID.signingCertificate,
-  OID.signingCertificateV2,
-  OID.signaturePolicy,
-  OID.algorithmProtection,
-];
 
 /** Returns the only value of an attribute. @throws {Asn1Error} when there are several */
 export function singleValue(attributes: Attributes, type: string): Element | undefined {
@@ -34,7 +24,8 @@ export function singleValue(attributes: Attributes, type: string): Element | und
 export function checkUniqueness(attributes: Attributes): Finding {
   const seen = new Set<string>();
   for (const type of attributes.types) {
-    const several = (attributes.values.get(type)?.length ?? 0) !== 1 && SINGLE.includes(type);
+    const several =
+      (attributes.values.get(type)?.length ?? 0) !== 1 && ATTRIBUTE_RULES.get(type)?.single === true;
     if (seen.has(type) || several) return ambiguous(type);
     seen.add(type);
   }
@@ -48,29 +39,6 @@ function ambiguous(type: string): Finding {
     'FORMAT_FAILURE',
     type,
   );
-}
-
-/** Attributes that only a signature makes true (RFC 5652 §§11.1 to 11.3, RFC 5035 §5.4). */
-const SIGNED_ONLY: readonly string[] = [
-  OID.contentType,
-  OID.messageDigest,
-  OID.signingTime,
-  OID.signingCertificate,
-  OID.signingCertificateV2,
-];
-/** Attributes over the signature value, which cannot cover them (RFC 5652 §11.4, EN 319 122-1 §5.3). */
-const UNSIGNED_ONLY: readonly string[] = [OID.counterSignature, OID.signatureTimestamp];
-
-/** Reports attributes that were moved to the other set: some programs refuse the signature for them. */
-export function checkPlaces(signed: Attributes, unsigned: Attributes | undefined): Finding | undefined {
-  const moved = [
-    ...SIGNED_ONLY.filter((type) => unsigned?.values.has(type)),
-    ...UNSIGNED_ONLY.filter((type) => signed.values.has(type)),
-  ];
-  if (moved.length === 0) return undefined;
-  const message =
-    'An attribute that has to be signed is not, or one that cannot be signed is; it counts for nothing.';
-  return warned('attributes.place', message, moved.join(', '));
 }
 
 /**
@@ -230,7 +198,7 @@ export function policyOf(attributes: Attributes): string | undefined {
 
 /** Reports the value of a signature and its algorithms. @throws {Asn1Error} for malformed parameters */
 export function valueFindings(
-  { signatureAlgorithm: algorithm }: SignerInfo,
+  { signatureAlgorithm: algorithm, digestAlgorithm }: SignerInfo,
   fault: SignatureFault | undefined,
 ): Finding[] {
   switch (fault?.kind) {
@@ -253,7 +221,13 @@ export function valueFindings(
       ];
     }
     default:
-      return [...identifierFindings(algorithm), ...maskFindings(algorithm), AGREEMENT, GOOD_VALUE];
+      return [
+        ...identifierFindings(algorithm),
+        ...maskFindings(algorithm),
+        ...digestFindings(algorithm, digestAlgorithm),
+        AGREEMENT,
+        GOOD_VALUE,
+      ];
   }
 }
 
@@ -280,6 +254,13 @@ function maskFindings(algorithm: SignerInfo['signatureAlgorithm']): Finding[] {
       'Signers should use one for both (RFC 8017 §8.1).',
     ),
   ];
+}
+
+function digestFindings({ id }: SignerInfo['signatureAlgorithm'], digest: string): Finding[] {
+  if (signatureMethod(id)?.scheme !== 'ed25519' || HASH_BY_OID.get(digest) === 'sha512') return [];
+  const message =
+    'An Ed25519 signature has another digest than SHA-512; some programs refuse it (RFC 8419 §3.1).';
+  return [warned('digest.algorithm', message)];
 }
 
 const NAMED_BY_KEY: Finding = warned(

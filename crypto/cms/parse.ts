@@ -62,6 +62,8 @@ export interface Attributes {
   readonly encodings: readonly Buffer[];
   /** Values by dotted type; a type that appears twice has the values of both. */
   readonly values: ReadonlyMap<string, readonly Element[]>;
+  /** Dotted types of attributes without a value. */
+  readonly empty: ReadonlySet<string>;
 }
 
 /** Most signers in one structure; each costs a public-key operation. */
@@ -188,16 +190,19 @@ function parseAttributes(element: Element): Attributes {
   const all = childrenOf(element);
   const types: string[] = [];
   const values = new Map<string, Element[]>();
+  const empty = new Set<string>();
   for (const attribute of all) {
     const fields = enter(attribute, TAG.sequence);
     const type = oidText(fields.next());
     types.push(type);
+    const own = childrenOf(fields.next(TAG.set));
+    if (own.length === 0) empty.add(type);
     const list = values.get(type) ?? [];
-    list.push(...childrenOf(fields.next(TAG.set)));
+    list.push(...own);
     values.set(type, list);
     fields.end();
   }
-  return { types, encodings: all.map(encoded), values };
+  return { types, encodings: all.map(encoded), values, empty };
 }
 
 /** Reads certificate files: PEM, DER, and CMS without a signer (.p7b, .p7c). */

@@ -7,13 +7,10 @@ import { type Evidence, NO_EVIDENCE } from './authorities.ts';
 import { readCrl } from './crl.ts';
 import { basicOcspIn, readOcsp } from './ocsp.ts';
 
-/** Signed attribute of PDF signers with revocation values (1.2.840.113583.1.1.8). */
-const REVOCATION_ARCHIVAL = '1.2.840.113583.1.1.8';
-
 const PLACES: ReadonlySet<string> = new Set([
   OID.certificateValues,
   OID.revocationValues,
-  REVOCATION_ARCHIVAL,
+  OID.revocationArchival,
 ]);
 
 /** Collects the evidence of the SignedData itself. */
@@ -33,7 +30,7 @@ export function evidenceInAttributes(...all: readonly (Attributes | undefined)[]
     for (const value of attributes?.values.get(OID.certificateValues) ?? []) {
       certificates.push(...passedOver(() => childrenOf(value).map(encoded)));
     }
-    for (const type of [OID.revocationValues, REVOCATION_ARCHIVAL]) {
+    for (const type of [OID.revocationValues, OID.revocationArchival]) {
       for (const value of attributes?.values.get(type) ?? []) {
         const [lists] = passedOver(() => [readLists(value)]);
         answers.push({ certificates: [], ...(lists === undefined ? NOTHING_READ : readableAnswers(lists)) });

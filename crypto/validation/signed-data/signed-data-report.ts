@@ -18,7 +18,6 @@ import {
   checkContentType,
   checkMessageDigest,
   checkOrder,
-  checkPlaces,
   checkProtection,
   checkUniqueness,
   claimedTime,
@@ -28,6 +27,7 @@ import {
   unsupportedFinding,
   valueFindings,
 } from '../../cms/attribute-checks.ts';
+import { attributeWarnings } from '../../cms/attribute-rules.ts';
 import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../../cms/parse.ts';
 import { type BoundCertificate, bindCertificate } from '../../cms/signing-certificate.ts';
 import { CryptoError, type SignatureFormat } from '../../core/types.ts';
@@ -62,14 +62,6 @@ interface TimestampedSigner {
 /** Limit of time-stamps of one signature; each costs a public-key operation. Renewed archives have a handful. */
 const MAX_TIMESTAMPS = 32;
 
-/** Older kinds, which the report names without using them as proof. */
-const OUTDATED: ReadonlyMap<string, string> = new Map([
-  ['1.2.840.113549.1.9.16.2.25', 'a time-stamp over references (CAdES-C)'],
-  ['1.2.840.113549.1.9.16.2.26', 'a time-stamp over references (CAdES-X)'],
-  ['1.2.840.113549.1.9.16.2.27', 'an archive time-stamp of the first form'],
-  ['1.2.840.113549.1.9.16.2.48', 'an archive time-stamp of the second form'],
-]);
-
 interface FoundTimestamps {
   /** Oldest first: an archive time-stamp covers only earlier data, and not necessarily all of it. */
   readonly timestamps: readonly TimestampInfo[];
@@ -82,12 +74,11 @@ function timestampsOf(stamped: TimestampedSigner): FoundTimestamps {
   const signed = valuesOf(signer.attributes?.values, OID.contentTimestamp);
   const plain = valuesOf(signer.unsignedAttributes?.values, OID.signatureTimestamp);
   const archived = valuesOf(signer.unsignedAttributes?.values, OID.archiveTimestampV3);
-  const findings = outdated(signer);
   if (signed.length + plain.length + archived.length > MAX_TIMESTAMPS) {
     const message = `More than ${MAX_TIMESTAMPS} time-stamps are not looked at.`;
     return {
       timestamps: [],
-      findings: [...findings, warned('timestamp.count', message)],
+      findings: [warned('timestamp.count', message)],
     };
   }
   const content = signed.map((value) =>
@@ -99,7 +90,7 @@ function timestampsOf(stamped: TimestampedSigner): FoundTimestamps {
   const archives = archived
     .map((value) => archiveTimestampInfo(value, stamped))
     .sort((left, right) => timeOf(left) - timeOf(right));
-  return { timestamps: [...content, ...inOrderOfProof(signature, archives)], findings };
+  return { timestamps: [...content, ...inOrderOfProof(signature, archives)], findings: [] };
 }
 
 function valuesOf(
@@ -107,16 +98,6 @@ function valuesOf(
   type: string,
 ): readonly Element[] {
   return values?.get(type) ?? [];
-}
-
-function outdated({ unsignedAttributes }: SignerInfo): Finding[] {
-  if (unsignedAttributes === undefined) return [];
-  return [...new Set(unsignedAttributes.types)].flatMap((type) => {
-    const kind = OUTDATED.get(type);
-    if (kind === undefined) return [];
-    const message = `It has ${kind}, which is not looked at.`;
-    return [{ status: 'warning' as const, type: 'timestamp.outdated', message }];
-  });
 }
 
 function digestNamed(
@@ -237,7 +218,7 @@ const MAX_COUNTER_DEPTH = 4;
  *
  * Findings, in this order: `structure.cms`, `structure.content`, `certificate.signer`, `certificate.binding`,
  * `attributes.signed`, `attributes.content-type`, `digest.content`, `attributes.signing-time`,
- * `algorithm.protection`, `algorithm.agreement`, `signature.value`, `timestamp.outdated`.
+ * `algorithm.protection`, `algorithm.agreement`, `signature.value`, and those of `attributeWarnings`.
  */
 export function inspectCms(der: Buffer, options: InspectCmsOptions): SignatureInfo[] {
   try {
@@ -324,6 +305,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     ...structure,
     ...bound.findings,
     ...attributeFindings(signer, context, bound, claimed),
+    ...attributeWarnings(attributes, signer.unsignedAttributes),
     ...found.findings,
     ...evidenceRecords(signer),
   ];
@@ -344,6 +326,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     policy: attributes === undefined ? undefined : policyOf(attributes),
     counterSignatures: counterSignatures(signer, context),
     isTimestamp: false,
+    value: signer.signature,
     ...(identifier !== undefined && { contentIdentifier: identifier }),
   };
 }
@@ -403,14 +386,12 @@ function attributeFindings(
   const expected = counter === undefined ? (options.contentType ?? actual) : undefined;
   const protection = checkProtection(attributes, signer);
   const order = checkOrder(attributes);
-  const places = checkPlaces(attributes, signer.unsignedAttributes);
   return [
     uniqueness,
     checkContentType(attributes, expected, actual),
     checkMessageDigest(attributes, hash, context.contentDigest(hash)),
     ...signingTimeFindings(options, claimed),
     ...(order === undefined ? [] : [order]),
-    ...(places === undefined ? [] : [places]),
     ...(protection === undefined ? [] : [protection]),
     ...(certificate === undefined
       ? unsupportedFindings(signer)
@@ -499,6 +480,10 @@ function counterSignatures(signer: SignerInfo, context: SignerContext): Signatur
   const depth = (context.counter ?? 0) + 1;
   const values = signer.unsignedAttributes?.values.get(OID.counterSignature) ?? [];
   const facts: SignatureInfo[] = [];
+  if (signer.unsignedAttributes?.empty.has(OID.counterSignature) === true) {
+    const name = `${context.name}, counter-signature`;
+    facts.push({ ...withoutSignature(EMPTY_COUNTER_SIGNATURE, context.options), name });
+  }
   for (const [index, value] of values.entries()) {
     const name = `${context.name}, counter-signature ${index + 1}`;
     const scope: SignatureScope = { kind: 'signature', description: `the signature of ${context.name}` };
@@ -515,6 +500,12 @@ function counterSignatures(signer: SignerInfo, context: SignerContext): Signatur
   }
   return facts;
 }
+
+const EMPTY_COUNTER_SIGNATURE: Finding = failed(
+  'counter-signature',
+  'A counter-signature holds no signature.',
+  'GENERIC',
+);
 
 function readCounter(read: () => SignatureInfo, { name, scope, options }: SignerContext): SignatureInfo {
   try {
