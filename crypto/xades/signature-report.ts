@@ -25,6 +25,7 @@ import { isMac, isStructured, type ValueMethod, valueFault, valueMethodOf } from
 import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
+import { propertyWarnings } from './validation/property-rules.ts';
 import { DataFault, printable, type ReferenceContext, writeNode } from './validation/reference-data.ts';
 import {
   attributeOf,
@@ -210,7 +211,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
  * `certificate.issuer-name`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `signature.encoding`, `attributes.signing-time`,
- * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
+ * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `attributes.unknown`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
  * @param counters the signature this one counter-signs; undefined for any other signature
  */
@@ -305,6 +306,7 @@ function formReport(
       ...described,
       ...(counters === undefined ? unsignedMarkup(context, form, examined) : []),
       ...policyFindings(form),
+      ...propertyWarnings(form.properties?.node),
       ...stamps.findings,
       ...evidenceRecords(unsigned),
     ],
@@ -322,6 +324,7 @@ function formReport(
     policy: signed?.policy?.identifier,
     counterSignatures: counterSignatures(context, form, unsigned, counters?.depth ?? 0),
     isTimestamp: false,
+    value: form.value,
   };
 }
 
@@ -371,21 +374,28 @@ function counterSignatures(
   unsigned: readonly SignatureNode[],
   depth: number,
 ): SignatureInfo[] {
-  return unsigned
-    .filter(({ namespace, local }) => namespace === XADES && local === 'CounterSignature')
-    .flatMap((holder) => childrenNamed(holder, DS, 'Signature'))
-    .map((inner) =>
+  const holders = unsigned.filter(
+    ({ namespace, local }) => namespace === XADES && local === 'CounterSignature',
+  );
+  return holders.flatMap((holder) => {
+    const held = childrenNamed(holder, DS, 'Signature');
+    const reports = held.map((inner) =>
       depth < MAX_COUNTER_DEPTH
         ? signatureReport({ ...context, content: context.countersigned }, inner, {
             signature: node,
             depth: depth + 1,
           })
-        : brokenReport(
-            'counter-signature',
-            'Counter-signatures stand deeper inside each other than is looked at.',
-            'GENERIC',
-          ),
+        : unreadCounter('Counter-signatures stand deeper inside each other than is looked at.'),
     );
+    const isWhole = held.length === 1 && holder.children.length === 1;
+    return isWhole
+      ? reports
+      : [...reports, unreadCounter('A counter-signature holds not exactly one signature.')];
+  });
+}
+
+function unreadCounter(message: string): SignatureInfo {
+  return brokenReport('counter-signature', message, 'GENERIC');
 }
 
 function counterCoverage(

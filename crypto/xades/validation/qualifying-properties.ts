@@ -17,6 +17,7 @@ import {
 } from './signature-node.ts';
 
 export interface QualifyingProperties {
+  readonly node: SignatureNode;
   readonly signed: SignedProperties | undefined;
   /** Unsigned properties of the signature, in document order. */
   readonly unsigned: readonly SignatureNode[];
@@ -46,12 +47,18 @@ interface DataFormat {
   readonly encoding: string | undefined;
 }
 
-/** Identification of the signer's certificate in SigningCertificateV2 (§5.2.2) or its predecessor. */
-export interface CertificateName {
-  readonly version: 1 | 2;
+/** Digest of a certificate. */
+interface CertificateDigest {
   /** URI of the hash function. */
   readonly digestMethod: string;
   readonly digest: Buffer;
+}
+
+/** Identification of the signer's certificate in SigningCertificateV2 (§5.2.2) or its predecessor. */
+export interface CertificateName extends CertificateDigest {
+  readonly version: 1 | 2;
+  /** Further certificates that are named, of the path. */
+  readonly further: readonly CertificateDigest[];
   /** Version 2: DER of IssuerSerial (RFC 5035 §4). */
   readonly issuerSerial: Buffer | undefined;
   /** Version 1: name in the form of RFC 4514, and decimal serial number. */
@@ -105,6 +112,7 @@ function readFound(found: SignatureNode, id: string | undefined): QualifyingProp
   }
   const ofSignature = unsigned && optionalChild(unsigned, XADES, 'UnsignedSignatureProperties');
   return {
+    node: found,
     signed: signed === undefined ? undefined : readSigned(signed),
     unsigned: ofSignature?.children ?? [],
     older: found.older ?? signed?.older,
@@ -149,20 +157,18 @@ function readSigningCertificate(properties: SignatureNode): CertificateName | un
   const list = newer ?? older;
   if (list === undefined) return undefined;
   // The first certificate is the signer's; the others belong to its path (EN 319 132-1 §5.2.2.3).
-  const [certificate] = list.children;
+  const [certificate, ...more] = list.children;
   if (certificate === undefined || !is(certificate, XADES, 'Cert')) {
     throw new FormFault(`${list.local} does not begin with Cert`);
   }
   const version = newer === undefined ? 1 : 2;
   assertChildren(certificate, XADES, 'CertDigest', version === 2 ? 'IssuerSerialV2?' : 'IssuerSerial?');
-  const digest = onlyChild(certificate, XADES, 'CertDigest');
-  assertChildren(digest, DS, 'DigestMethod', 'DigestValue');
   const second = optionalChild(certificate, XADES, 'IssuerSerialV2');
   const first = optionalChild(certificate, XADES, 'IssuerSerial');
   return {
     version,
-    digestMethod: plainAlgorithm(onlyChild(digest, DS, 'DigestMethod')),
-    digest: base64Of(onlyChild(digest, DS, 'DigestValue')),
+    ...certificateDigest(certificate),
+    further: more.flatMap(furtherDigest),
     issuerSerial: second === undefined ? undefined : base64Of(second),
     issuerText:
       first === undefined
@@ -172,6 +178,26 @@ function readSigningCertificate(properties: SignatureNode): CertificateName | un
             serial: textOf(onlyChild(first, DS, 'X509SerialNumber')).trim(),
           },
   };
+}
+
+/** Reads Cert = CertDigest { ds:DigestMethod, ds:DigestValue }, … */
+function certificateDigest(certificate: SignatureNode): CertificateDigest {
+  const digest = onlyChild(certificate, XADES, 'CertDigest');
+  assertChildren(digest, DS, 'DigestMethod', 'DigestValue');
+  return {
+    digestMethod: plainAlgorithm(onlyChild(digest, DS, 'DigestMethod')),
+    digest: base64Of(onlyChild(digest, DS, 'DigestValue')),
+  };
+}
+
+/** Passes over what cannot be read: it names no signer. */
+function furtherDigest(certificate: SignatureNode): CertificateDigest[] {
+  try {
+    return is(certificate, XADES, 'Cert') ? [certificateDigest(certificate)] : [];
+  } catch (error) {
+    if (error instanceof FormFault) return [];
+    throw error;
+  }
 }
 
 /** Reads SignaturePolicyIdentifier = SignaturePolicyId | SignaturePolicyImplied (§5.2.9). */

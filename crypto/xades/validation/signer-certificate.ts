@@ -54,6 +54,11 @@ export function bindSigner(
   const certificate = candidates.find((candidate) =>
     digestOfCertificate(candidate, hash).equals(name.digest),
   );
+  if (certificate === undefined || !fits(certificate)) {
+    const further = candidates.find((candidate) => isFurther(candidate, name) && fits(candidate));
+    if (further !== undefined)
+      return { certificate: further, findings: [found(further), NOT_FIRST], algorithms, bound: true };
+  }
   if (certificate === undefined) {
     const first = keyInfo.certificates[0];
     if (first === undefined) return { ...missing(keyInfo), algorithms };
@@ -71,6 +76,19 @@ export function bindSigner(
     algorithms,
     bound: true,
   };
+}
+
+/** Some programs name the certificates of the path first; all of them are signed. */
+const NOT_FIRST: Finding = warned(
+  'certificate.binding',
+  'The certificate of the signer is not the first that the signed properties name.',
+);
+
+function isFurther(candidate: Certificate, { further }: CertificateName): boolean {
+  return further.some(({ digestMethod, digest }) => {
+    const hash = hashOf(digestMethod);
+    return hash !== undefined && digestOfCertificate(candidate, hash).equals(digest);
+  });
 }
 
 function found(certificate: Certificate): Finding {

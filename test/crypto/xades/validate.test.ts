@@ -499,15 +499,15 @@ test('the older SigningCertificate is read, and its issuer compared as far as po
 
 test('elements of other vocabularies inside of an enveloped signature cause a warning', (t) => {
   const clean = enveloped('<pay>100</pay>', {
-    unsigned: '<xades:SignaturePolicyStore></xades:SignaturePolicyStore>',
+    unsigned: '<xades:CompleteCertificateRefs></xades:CompleteCertificateRefs>',
   });
   t.deepEqual(complaints(clean), []);
   const foreign = '<pay xmlns="urn:r">9999</pay>';
   for (const file of [
     clean.replace('<ds:X509Data>', `${foreign}<ds:X509Data>`),
     clean.replace('<ds:X509Data>', `<ds:X509Data>${foreign}`),
-    clean.replace('<xades:SignaturePolicyStore>', `${foreign}<xades:SignaturePolicyStore>`),
-    clean.replace('<xades:SignaturePolicyStore>', `<xades:SignaturePolicyStore>${foreign}`),
+    clean.replace('<xades:CompleteCertificateRefs>', `${foreign}<xades:CompleteCertificateRefs>`),
+    clean.replace('<xades:CompleteCertificateRefs>', `<xades:CompleteCertificateRefs>${foreign}`),
     clean.replace('</xades:UnsignedSignatureProperties>', `$&<pay xmlns="urn:r">9999</pay>`),
   ]) {
     t.not(file, clean);
