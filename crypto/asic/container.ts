@@ -106,7 +106,7 @@ export const NAMES = {
 } as const;
 
 /** Role of a member. */
-type MemberRole =
+export type MemberRole =
   | 'mimetype'
   | 'data'
   | 'folder'

@@ -366,7 +366,7 @@ function cadesAlone(
       signatures: facts.signatures.map((one) =>
         forContainer(file, unnamed(one, object), { covered, container }),
       ),
-      findings: [...name, ...facts.findings],
+      findings: [...name, ...facts.findings, ...timestampsIn(file, facts)],
     };
   });
   return {
@@ -374,6 +374,13 @@ function cadesAlone(
     findings: found.flatMap(({ findings }) => findings),
     accounted: files,
   };
+}
+
+/** Reports a time-stamp in a file for a signature: nobody signed. */
+function timestampsIn(file: string, { signatures }: FileSignatures): Finding[] {
+  if (!signatures.some(({ isTimestamp }) => isTimestamp)) return [];
+  const message = `${printableName(file)} holds a time-stamp in place of a signature.`;
+  return [failed('container.signatures', message, 'SIG_CONSTRAINTS_FAILURE')];
 }
 
 /** Inspects ASiC-E with CAdES: the signature covers a manifest that lists files. */
@@ -398,7 +405,7 @@ function cadesByManifest(
     const content = memorySource(manifest.manifestName, manifest.bytes);
     const facts = inspectCades(memorySource(file, container.bytes(file)), { content, certificates });
     counted(facts.signatures, work);
-    findings.push(...facts.findings);
+    findings.push(...facts.findings, ...timestampsIn(file, facts));
     return facts.signatures.map((one) => overManifest(container, file, one, manifest));
   });
   const used = manifests.filter(({ proof }) => proof !== undefined && files.includes(proof));
