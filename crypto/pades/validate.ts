@@ -18,6 +18,9 @@ import {
   type PdfDocument,
   PdfSyntaxError,
   pages,
+  TREE_FAULTS,
+  type TreeFault,
+  treeFaults,
   withPdf,
 } from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
@@ -56,7 +59,7 @@ const STEPS_PER_SIGNATURE = 500;
  *
  * Findings about their place in the file: `pdf.byte-range`, `pdf.contents`, `pdf.field`, `pdf.overlap`,
  * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`,
- * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`, `pdf.elsewhere`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
+ * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`, `pdf.elsewhere`, `pdf.pages`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
  * findings and never throw. Checks beyond the work budget are reported as undecided by `file.work`.
  * @param given candidates for certificates that the file lacks; untrusted
  * @throws {CryptoError} `input.unreadable`, `input.changed`
@@ -101,6 +104,7 @@ function inspectIntact(file: PdfToInspect, blocks: ByteSource, pdf: PdfDocument)
       passed('pdf.structure', 'The PDF is intact.'),
       ...removedSignatures(blocks, found),
       ...contentElsewhere(pdf),
+      ...pageTree(pdf),
     ],
   };
 }
@@ -135,6 +139,30 @@ function findElsewhere(pdf: PdfDocument, found: number[]): void {
     page++;
     if (drawsFromElsewhere(pdf, tree, seen, () => budget.spend(1)) && found.push(page) === MAX_LISTED) return;
   }
+}
+
+/** Names pages that not all programs show alike. */
+function pageTree(pdf: PdfDocument): readonly Finding[] {
+  const found: TreeFault[] = [];
+  const budget = new WorkBudget({ limit: MAX_DRAWN });
+  const rest = withinWorkBudget(
+    () => {
+      try {
+        for (const fault of treeFaults(pdf, () => budget.spend(1))) if (found.push(fault) > MAX_LISTED) break;
+      } catch (error) {
+        // What an object says that cannot be read is judged where it matters.
+        if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
+      }
+      return [];
+    },
+    () => [warned('pdf.pages', 'Not all of the page tree was examined.')],
+  );
+  if (found.length === 0) return rest;
+  const more = found.length > MAX_LISTED ? ' and more' : '';
+  const named = found.slice(0, MAX_LISTED).map(({ page, fault }) => `page ${page} ${TREE_FAULTS[fault]}`);
+  const message =
+    'The tree of pages has faults, which programs mend in ways of their own: look at the pages.';
+  return [warned('pdf.pages', message, named.join(', ') + more)];
 }
 
 /** Inspects a damaged file. Its display depends on the repair of each reader, so no signature in it proves anything. */

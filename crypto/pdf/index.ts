@@ -1,8 +1,9 @@
 /** Public API of the PDF layer: documents, objects, and revisions appended to them. */
 
 export { openIntactPdf, PdfDocument, withPdf } from './document/document.ts';
-export { type Field, fields, inheritedByField } from './document/form.ts';
+export { type Field, fields, inheritedByField, nameByParents } from './document/form.ts';
 export { firstPage, type Page, pages, type TreePage } from './document/page.ts';
+export { TREE_FAULTS, type TreeFault, treeFaults } from './document/page-tree.ts';
 export { assertSignable } from './document/signable.ts';
 export { unlistedSignatures } from './document/unlisted-signatures.ts';
 export { operationsIn } from './syntax/content-stream.ts';

@@ -146,22 +146,26 @@ export interface FoundSignature {
  */
 export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
   const found: FoundSignature[] = [];
-  const seen = new Map<number, { readonly name: string; readonly alsoIn: string[] }>();
+  const seen = new Map<string, { readonly name: string; readonly alsoIn: string[] }>();
   for (const { name, dict: fieldDict, isInForm } of signatureFields(pdf)) {
     if (found.length === limit) break;
     const value = fieldDict.get('V');
-    const reference = asReference(value);
-    const known = reference === undefined ? undefined : seen.get(reference.number);
+    const dict = pdf.dict(value);
+    if (dict === undefined) continue;
+    // References may lead to one dictionary by several objects.
+    const place = dict.at < 0 ? `object ${asReference(value)?.number}` : `offset ${dict.at + dict.start}`;
+    const known = seen.get(place);
     if (known !== undefined) {
       // Signers repeat the value in the widget of the field, for readers that look for it there.
-      const isWidget = !isInForm || (name === known.name && fieldDict.get('T') === undefined);
+      const isWidget = isInForm
+        ? name === known.name && fieldDict.get('T') === undefined
+        : name === known.name || name === '';
       if (!isWidget && known.alsoIn.length < MAX_NAMES) known.alsoIn.push(name);
       continue;
     }
     const alsoIn: string[] = [];
-    if (reference !== undefined) seen.set(reference.number, { name, alsoIn });
-    const dict = pdf.dict(value);
-    if (dict !== undefined) found.push({ alsoIn, fieldDict, isInForm, ...examine(pdf, name, dict) });
+    seen.set(place, { name, alsoIn });
+    found.push({ alsoIn, fieldDict, isInForm, ...examine(pdf, name, dict) });
   }
   return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
 }

@@ -2,7 +2,7 @@
 
 import { CryptoError } from '../../core/types.ts';
 import { type Finding, failed, passed, warned } from '../../core/validation-report.ts';
-import { type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
+import { nameByParents, type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
 import { type FoundSignature, findSignatures } from '../fields/signatures.ts';
 import type { DocumentState } from './document-state.ts';
 
@@ -58,6 +58,11 @@ export function placementFindings(
         found.field,
       ),
     );
+  }
+  const named = nameByParents(pdf, found.fieldDict);
+  if (isInForm && named !== found.field) {
+    const message = 'The field of the signature names other parents than those that list it.';
+    findings.push(warned('pdf.field', message, `${found.field}, by its parents ${named}`));
   }
   if (coverage === undefined) return findings;
   const limit = next?.coverage?.placeholderStart;

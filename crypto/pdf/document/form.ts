@@ -40,6 +40,18 @@ export function inheritedByField(pdf: PdfDocument, field: PdfDict, key: string):
   return undefined;
 }
 
+/** Returns the name of a field by the parents that it names, as programs build it that begin at a widget. */
+export function nameByParents(pdf: PdfDocument, field: PdfDict): string {
+  const parts: string[] = [];
+  let node: PdfDict | undefined = field;
+  for (let depth = 0; node !== undefined && depth < MAX_ANCESTORS; depth++) {
+    const part = asText(pdf.resolve(node.get('T')));
+    if (part !== undefined) parts.unshift(part);
+    node = pdf.dict(node.get('Parent'));
+  }
+  return parts.join('.');
+}
+
 /**
  * Iterates over the fields of the form, parents before their kids, each indirect object once.
  * @param depth number of levels below the top; 0 for top-level fields only

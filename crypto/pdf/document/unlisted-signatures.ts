@@ -4,10 +4,9 @@
  */
 import { CryptoError } from '../../core/types.ts';
 import { PdfSyntaxError } from '../syntax/reading-errors.ts';
-import { asText } from '../syntax/strings.ts';
 import { asName, asReference, type ByteSlice, items, type PdfDict } from '../syntax/values.ts';
 import type { PdfDocument } from './document.ts';
-import { inheritedByField } from './form.ts';
+import { inheritedByField, nameByParents } from './form.ts';
 import { pages } from './page.ts';
 
 interface UnlistedSignature {
@@ -54,16 +53,13 @@ function signedWidget(pdf: PdfDocument, slice: ByteSlice): Omit<UnlistedSignatur
   const widget = pdf.dict(slice);
   if (widget === undefined || asName(pdf.resolve(widget.get('Subtype'))) !== 'Widget') return undefined;
   if (asName(pdf.resolve(inheritedByField(pdf, widget, 'FT'))) !== 'Sig') return undefined;
-  const parts: string[] = [];
   let signed: PdfDict | undefined;
   let node: PdfDict | undefined = widget;
-  for (let depth = 0; node !== undefined && depth < MAX_PARENTS; depth++) {
-    const part = asText(pdf.resolve(node.get('T')));
-    if (part !== undefined) parts.unshift(part);
-    if (signed === undefined && pdf.dict(node.get('V')) !== undefined) signed = node;
+  for (let depth = 0; node !== undefined && signed === undefined && depth < MAX_PARENTS; depth++) {
+    if (pdf.dict(node.get('V')) !== undefined) signed = node;
     node = pdf.dict(node.get('Parent'));
   }
-  return signed && { name: parts.join('.'), dict: signed, widget };
+  return signed && { name: nameByParents(pdf, widget), dict: signed, widget };
 }
 
 function readable<T>(read: () => T): T | undefined {

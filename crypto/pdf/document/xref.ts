@@ -335,6 +335,8 @@ export interface Xref {
   readonly rebuilt?: ReadonlyMap<number, XrefEntry>;
   /** An earlier revision is encrypted and the newest does not say so, which 7.5.6 forbids: readers differ in what they show. */
   readonly losesEncryption?: boolean;
+  /** Sections are tables and streams without a table, which no file may have (7.5.8.4): some programs repair it. */
+  readonly isMixed?: boolean;
   /** Encryption of strings and streams, also for a new section; undefined without encryption. */
   readonly encryption?: Encryption | undefined;
 }
@@ -397,6 +399,7 @@ export function readXref(reading: Reading, header: number): Xref {
     trailer: newest.main.trailer,
     losesEncryption: !isEncrypted(newest) && older.some(isEncrypted),
     form: newest.main instanceof XrefTable ? 'table' : 'stream',
+    isMixed: older.some(({ main }) => main instanceof XrefTable !== newest.main instanceof XrefTable),
     base,
     newest: offset - base,
     sections: [...seen],
@@ -434,7 +437,8 @@ function readSection(reading: Reading, offset: number, base: number): Section {
   const { bytes, start } = views.view(offset, 64);
   const from = skipSpace(bytes, start);
   if (!startsWith(bytes, from, 'xref')) {
-    return sectionOf(readXrefStream(reading, readObjectAt(reading, offset)), undefined);
+    const object = readObjectAt(reading, offset);
+    return sectionOf(readXrefStream(reading, object), undefined, object.number);
   }
   const main = readXrefTable(reading, offset + (from - start));
   const beside = asInteger(main.trailer.get('XRefStm'));
@@ -443,12 +447,13 @@ function readSection(reading: Reading, offset: number, base: number): Section {
   return sectionOf(main, hybrid);
 }
 
-function sectionOf(main: Section['main'], hybrid: Section['hybrid']): Section {
+/** @param own number of a cross-reference stream, which not all of them list: no new object may get it */
+function sectionOf(main: Section['main'], hybrid: Section['hybrid'], own = 0): Section {
   return {
     main,
     hybrid,
     first: Math.min(main.first, hybrid?.first ?? main.first),
-    bound: Math.max(main.bound, hybrid?.bound ?? 0),
+    bound: Math.max(main.bound, hybrid?.bound ?? 0, own + 1),
   };
 }
 
