@@ -10,6 +10,8 @@ const CODES = [
   'pdf.layer',
   'pdf.elsewhere',
   'pdf.usage-rights',
+  'pdf.pages',
+  'pdf.repair',
   'pdf.not-examined',
   'pdf.no-glyph',
 ] as const;

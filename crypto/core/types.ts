@@ -340,7 +340,7 @@ export interface Fingerprint {
 
 /**
  * Content of a PDF that its signers may not see: a hidden field with a look, a field that shows something else than its
- * value, a script, a form that is described twice (XFA), a layer that is not always seen, a page that draws from another file, usage rights that a signature ends; or too much to look for them in all of it. `pdf.no-glyph`: letters of the signature's own texts that no
+ * value, a script, a form that is described twice (XFA), a layer that is not always seen, a page that draws from another file, usage rights that a signature ends, pages and cross-references that programs mend in ways of their own; or too much to look for them in all of it. `pdf.no-glyph`: letters of the signature's own texts that no
  * font has. Each code stays as it is.
  */
 export type SigningWarningCode =
@@ -351,6 +351,8 @@ export type SigningWarningCode =
   | 'pdf.layer'
   | 'pdf.elsewhere'
   | 'pdf.usage-rights'
+  | 'pdf.pages'
+  | 'pdf.repair'
   | 'pdf.not-examined'
   | 'pdf.no-glyph';
 

@@ -1,6 +1,6 @@
 /**
  * Warns of what a PDF holds that its signers may not see: looks of hidden fields, looks that differ from their values,
- * scripts, XFA, layers, content of other files and usage rights (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17, 12.7.4.3 and 12.8.2.3). A warning keeps nobody from signing.
+ * scripts, XFA, layers, content of other files, usage rights, and what programs mend in ways of their own (ISO 32000-2, 8.11, 12.5.3, 12.6.4.17, 12.7.4.3 and 12.8.2.3). A warning keeps nobody from signing.
  */
 
 import {
@@ -25,6 +25,7 @@ import {
   PdfSyntaxError,
   pages,
   referencesIn,
+  treeFaults,
 } from '../pdf/index.ts';
 import { drawsFromElsewhere } from './shown-values/content-elsewhere.ts';
 import { streamText } from './shown-values/field-value.ts';
@@ -55,6 +56,10 @@ const MEANINGS: {
   'pdf.elsewhere': (object) => `The ${object} draws what stands in another file: no signature covers it.`,
   'pdf.usage-rights': (object) =>
     `${object} has usage rights of a reader, which end with any change: readers say so when they open the signed file.`,
+  'pdf.pages': (object) =>
+    `The page tree has a fault at ${object}, which programs mend in ways of their own: they may show other pages.`,
+  'pdf.repair': (object) =>
+    `${object} has cross-references of both kinds, which programs repair when they open it; some call its signatures broken then. Save it anew before it is signed.`,
   'pdf.not-examined': (object) =>
     `${object} could not be examined whole for hidden looks, other looks and scripts.`,
 };
@@ -137,6 +142,9 @@ class Search {
     const form = this.#pdf.dict(catalog.get('AcroForm'));
     if (!isNull(this.#pdf.resolve(form?.get('XFA')))) this.#found.add('pdf.xfa', 'The form');
     this.#layers();
+    if (this.#pdf.xref.isMixed === true) this.#found.add('pdf.repair', 'The file');
+    for (const { page } of treeFaults(this.#pdf, () => this.#budget.spend(1)))
+      this.#found.add('pdf.pages', `page ${page}`);
     for (const { dict, reference, type, name } of fields(this.#pdf)) {
       if (reference !== undefined) this.#seen.add(reference.number);
       this.#widget(dict, type, name);

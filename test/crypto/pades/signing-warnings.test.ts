@@ -4,7 +4,7 @@ import test from 'ava';
 import { trySigning } from '#crypto/files/sign-file.js';
 import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../pki/pki.ts';
-import { stream } from '../pdf/build.ts';
+import { appendRevision, documentObjects, stream, streamPdf } from '../pdf/build.ts';
 import {
   appearance,
   CATALOG,
@@ -171,6 +171,10 @@ const WARNED: { readonly [name: string]: readonly [expected: string, change: Cha
       adds(CATALOG, `/Perms << /UR3 ${FREE} 0 R >>`),
     ),
   ],
+  'a page that stands in the tree twice': [
+    'pdf.pages page 3',
+    (objects) => objects.set(2, '<< /Type /Pages /Count 3 /Kids [10 0 R 12 0 R 10 0 R] >>'),
+  ],
   'more actions than are looked at': [
     'pdf.not-examined The file',
     adds(CATALOG, `/OpenAction << /S /GoTo /Next [${'<< >> '.repeat(20_000)}] >>`),
@@ -200,6 +204,21 @@ for (const [name, [found, change]] of Object.entries(WARNED).filter(([, [one]]) 
 
 for (const [name, change] of Object.entries(HONEST))
   test(`signing is silent about ${name}`, (t) => t.deepEqual(warningsOf(change), []));
+
+test('signing warns of cross-references of both kinds, which some programs repair', (t) => {
+  const mixed = appendRevision(streamPdf(documentObjects()), new Map([[CONTENT, stream('', 'BT ET')]]));
+  const request = { input: put(mixed), output: freshPath('mixed.pdf') };
+  const { warnings } = signPades({
+    ...request,
+    format: 'Pades',
+    signer: pki().signer('p-256'),
+    at: Date.now(),
+  });
+  t.deepEqual(
+    warnings?.map(({ code, object }) => [code, object]),
+    [['pdf.repair', 'The file']],
+  );
+});
 
 for (const [name, [expected, change]] of Object.entries(WARNED))
   test(`signing warns of ${name}`, (t) => t.deepEqual(warningsOf(change), [expected]));
