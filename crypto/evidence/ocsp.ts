@@ -221,24 +221,59 @@ function digest(hash: HashName, bytes: Buffer): Buffer {
 /** Responder authorized for an issuer (RFC 6960 §4.2.2.2). */
 const OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
 
+/** Standing of a responder by a trusted list when it made an answer. `granted`: for the provider of the issuer. */
+export type ResponderStanding = 'granted' | 'withdrawn' | 'unlisted';
+
+/** @param issuers the issuer of what it answers about, and the certificates above it @param at when it did, milliseconds since the epoch */
+export type StandingOf = (
+  responder: Certificate,
+  issuers: readonly [Certificate, ...(readonly Certificate[])],
+  at: number,
+) => ResponderStanding;
+
 /**
- * Returns the authorized signer of a response: the issuer, or a responder whose certificate the issuer signed for
- * this purpose; otherwise text without full stop why there is none.
- * @param others candidates for the responder's certificate outside the response
- * @param revocationOf reason why a responder is not accepted because of its own revocation; undefined when it is
+ * Closed rule of the answers that count, by who let the responder answer and by its standing. A list lets a responder
+ * answer whom the issuer did not name (a local authority, RFC 6960 §4.2.2.2), and stops one that it has withdrawn.
+ */
+export const COUNTED: {
+  readonly [by in 'issuer' | 'delegated' | 'nobody']: {
+    readonly [standing in ResponderStanding]: boolean;
+  };
+} = {
+  issuer: { granted: true, withdrawn: true, unlisted: true },
+  delegated: { granted: true, withdrawn: false, unlisted: true },
+  nobody: { granted: true, withdrawn: false, unlisted: false },
+};
+
+interface ResponderRequest {
+  readonly issuer: Certificate;
+  /** Candidates for the responder's certificate outside the response. */
+  readonly others: () => readonly Certificate[];
+  /** Reason why a responder is not accepted because of its own revocation; undefined when it is. */
+  readonly revocationOf: (responder: Certificate, standing: ResponderStanding) => string | undefined;
+  /** @default no list says anything */
+  readonly standingOf?: ((responder: Certificate) => ResponderStanding) | undefined;
+}
+
+/**
+ * Returns the authorized signer of a response: the issuer, or a responder whose certificate the issuer signed for this purpose or
+ * that a trusted list names; otherwise text without full stop why there is none.
  */
 export function responderOf(
   answer: OcspAnswer,
-  issuer: Certificate,
-  others: () => readonly Certificate[],
-  revocationOf: (responder: Certificate) => string | undefined,
+  { issuer, others, revocationOf, standingOf = () => 'unlisted' }: ResponderRequest,
 ): Certificate | string {
-  if (answer.names(issuer) && answer.signatureFault(issuer) === undefined) return issuer;
+  const isIssuers = answer.names(issuer) && answer.signatureFault(issuer) === undefined;
+  if (isIssuers && COUNTED.issuer[standingOf(issuer)]) return issuer;
   let reason = 'the responder of an OCSP answer is not authorized by the issuer';
   for (const place of [() => answer.certificates, others]) {
     for (const candidate of place()) {
       if (!answer.names(candidate)) continue;
-      const objection = objectionTo(candidate, answer, issuer) ?? revocationOf(candidate);
+      const standing = standingOf(candidate);
+      const objection =
+        unnamed(candidate, issuer, standing) ??
+        objectionTo(candidate, answer) ??
+        revocationOf(candidate, standing);
       if (objection === undefined) return candidate;
       reason = `the responder of an OCSP answer ${objection}`;
     }
@@ -246,11 +281,18 @@ export function responderOf(
   return reason;
 }
 
-function objectionTo(responder: Certificate, answer: OcspAnswer, issuer: Certificate): string | undefined {
+function unnamed(
+  responder: Certificate,
+  issuer: Certificate,
+  standing: ResponderStanding,
+): string | undefined {
+  const isDelegated = responder.issuerKey === issuer.subjectKey && responder.signedBy(issuer);
+  if (COUNTED[isDelegated ? 'delegated' : 'nobody'][standing]) return undefined;
+  return standing === 'withdrawn' ? 'was withdrawn on the trusted list' : 'has no certificate of the issuer';
+}
+
+function objectionTo(responder: Certificate, answer: OcspAnswer): string | undefined {
   const { extendedKeyUsage, keyUsage, unknownCritical } = responder;
-  if (responder.issuerKey !== issuer.subjectKey || !responder.signedBy(issuer)) {
-    return 'has no certificate of the issuer';
-  }
   if (extendedKeyUsage?.includes(OCSP_SIGNING) !== true) return 'has a certificate for something else';
   if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) return 'may not sign';
   if (unknownCritical.length > 0) return `has the critical extension ${unknownCritical[0]}`;

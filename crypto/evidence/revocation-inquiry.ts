@@ -254,12 +254,11 @@ class Inquiry implements RevocationInquiry {
    * issuer authorized, and that signed the response, are contacted.
    */
   async #evidenceWith(ocsp: Buffer, issuer: Certificate): Promise<Evidence> {
-    const responder = responderOf(
-      readOcsp(ocsp),
+    const responder = responderOf(readOcsp(ocsp), {
       issuer,
-      () => [],
-      () => undefined,
-    );
+      others: () => [],
+      revocationOf: () => undefined,
+    });
     const isAsked = typeof responder !== 'string' && responder !== issuer && !responder.ocspNoCheck;
     const urls = new Set(isAsked ? responder.crlUrls.slice(0, MAX_URLS) : []);
     return {

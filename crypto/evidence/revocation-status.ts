@@ -13,7 +13,7 @@ import { algorithmsOn } from '../x509/signed-structure.ts';
 import { answerAlgorithms } from './answer-algorithms.ts';
 import type { Evidence } from './authorities.ts';
 import { type Crl, type Revocation, readCrl } from './crl.ts';
-import { type OcspAnswer, readOcsp, responderOf, type SingleAnswer } from './ocsp.ts';
+import { type OcspAnswer, readOcsp, responderOf, type SingleAnswer, type StandingOf } from './ocsp.ts';
 
 /** A CRL that applies to the certificate, with its signer. */
 interface UsableCrl {
@@ -233,13 +233,13 @@ export function revocationStatus(
     readonly options?: StatusOptions | undefined;
   },
 ): RevocationStatus {
-  const { now = Number.POSITIVE_INFINITY, above = [], lostAt, provenAt = () => at } = options;
+  const { now = Number.POSITIVE_INFINITY, above = [], lostAt, provenAt = () => at, standingOf } = options;
   let known: readonly Certificate[] | undefined;
   const others = (): readonly Certificate[] => {
     known ??= [...(options.others ?? []), ...certificatesIn(evidence)];
     return known;
   };
-  const request = { certificate, issuer, above, others, evidence, at, now, lostAt, provenAt };
+  const request = { certificate, issuer, above, others, evidence, at, now, lostAt, provenAt, standingOf };
   const problems = new Set<string>();
   const answers = [...ocspAnswers(request, problems), ...crlAnswers(request, problems)];
   return decide(answers, at, problems);
@@ -259,6 +259,8 @@ interface StatusOptions {
   readonly lostAt?: number | undefined;
   /** Earliest proven time of existence of an answer. @default the requested time */
   readonly provenAt?: (der: Buffer) => number;
+  /** Standing of a responder by trusted lists. @default no list says anything */
+  readonly standingOf?: StandingOf | undefined;
 }
 
 interface StatusRequest {
@@ -271,6 +273,7 @@ interface StatusRequest {
   readonly now: number;
   readonly lostAt: number | undefined;
   readonly provenAt: (der: Buffer) => number;
+  readonly standingOf: StandingOf | undefined;
 }
 
 /** One authentic response about the certificate. */
@@ -362,7 +365,7 @@ function doubtOf(kind: string, { lostAt, provenAt }: StatusRequest, ...ders: Buf
 }
 
 function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {
-  const { certificate, issuer, evidence } = request;
+  const { certificate, issuer, above, evidence, standingOf } = request;
   const limit = answerLimit();
   for (const der of evidence.ocsps) {
     const answer = readable(der, readOcsp, problems);
@@ -371,12 +374,13 @@ function* ocspAnswers(request: StatusRequest, problems: Set<string>): Generator<
     const usable = answer === undefined ? [] : usableSingles(answer, singles, request, problems);
     if (answer === undefined || usable.length === 0) continue;
     if (!limit.mayCheck()) return void problems.add(TOO_MANY);
-    const responder = responderOf(
-      answer,
+    const responder = responderOf(answer, {
       issuer,
-      () => certificatesIn(evidence),
-      (one) => revocationOfResponder(one, answer.der, request),
-    );
+      others: () => certificatesIn(evidence),
+      revocationOf: (one, standing) =>
+        revocationOfResponder(one, standing === 'granted', answer.der, request),
+      standingOf: standingOf && ((one) => standingOf(one, [issuer, ...above], answer.producedAt)),
+    });
     if (typeof responder === 'string') problems.add(responder);
     else {
       limit.authentic();
@@ -424,28 +428,38 @@ function ocspAnswer(
       signer,
       algorithms: [
         ...answerAlgorithms(answer, signer, 'ocsp'),
-        ...(signer === request.issuer ? [] : algorithmsOn(signer, request.issuer)),
+        // Of a responder that a list names, nothing rests on its certificate.
+        ...(signer === request.issuer || signer.issuerKey !== request.issuer.subjectKey
+          ? []
+          : algorithmsOn(signer, request.issuer)),
       ],
     },
   };
 }
 
 /**
- * Revocation status of a responder without the no-check extension, by CRL only, so that it can't vouch for itself.
+ * Revocation status of a responder without the no-check extension, by CRL only, so that it can't vouch for itself. A list
+ * vouches for its responders: of them, a revocation alone counts.
  */
 function revocationOfResponder(
   responder: Certificate,
+  isListed: boolean,
   answer: Buffer,
   request: StatusRequest,
 ): string | undefined {
   const { ocspNoCheck, crlUrls, ocspUrls } = responder;
-  if (ocspNoCheck || (crlUrls.length === 0 && ocspUrls.length === 0)) return undefined;
-  const problems = new Set<string>();
-  const own = { ...request, certificate: responder };
-  const verdict = decide([...crlAnswers(own, problems)], request.at, problems);
+  const missing = isListed ? undefined : 'has no revocation answer of its own';
+  if (!isListed && (ocspNoCheck || (crlUrls.length === 0 && ocspUrls.length === 0))) return undefined;
+  const issuer = [request.issuer, ...request.above, ...request.others()]
+    .filter((one) => one.subjectKey === responder.issuerKey)
+    .slice(0, MAX_CANDIDATES)
+    .find((one) => responder.signedBy(one));
+  if (issuer === undefined) return missing;
+  const own = { ...request, certificate: responder, issuer };
+  const verdict = decide([...crlAnswers(own, new Set())], request.at, new Set());
   const { status, lostAt = Number.POSITIVE_INFINITY } = verdict;
-  if (status === 'good' && request.provenAt(answer) < lostAt) return undefined;
-  return status !== 'unknown' ? 'is revoked' : 'has no revocation answer of its own';
+  if (status === 'unknown') return missing;
+  return status === 'good' && request.provenAt(answer) < lostAt ? undefined : 'is revoked';
 }
 
 function* crlAnswers(request: StatusRequest, problems: Set<string>): Generator<Answer> {

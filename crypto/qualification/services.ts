@@ -1,5 +1,6 @@
 /** Services of a national list that stand behind a certificate, and their states over time (TS 119 615 §4.3). */
 import type { WorkBudget } from '../core/work-budget.ts';
+import type { ResponderStanding } from '../evidence/ocsp.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import type { ListedProvider, ListedService, ServiceEntry, TrustedList } from './trusted-list.ts';
 
@@ -8,6 +9,13 @@ const SERVICE_TYPE = 'http://uri.etsi.org/TrstSvc/Svctype/';
 export const CA_QC: string = `${SERVICE_TYPE}CA/QC`;
 /** Issues qualified time-stamps. */
 export const TSA_QTST: string = `${SERVICE_TYPE}TSA/QTST`;
+/** Says whether qualified certificates were revoked. */
+const OCSP_QC = `${SERVICE_TYPE}Certstatus/OCSP/QC`;
+const OCSP = `${SERVICE_TYPE}Certstatus/OCSP`;
+
+/** Services that stand on a path, and those that answer beside it: of these, none leads to another certificate. */
+const ON_PATHS: ReadonlySet<string> = new Set([CA_QC, TSA_QTST]);
+const RESPONDERS: ReadonlySet<string> = new Set([OCSP_QC, OCSP]);
 
 /** 2016-07-01 in Brussels, when Regulation (EU) 910/2014 applied. Milliseconds since the epoch. */
 export const REGULATION_FROM = Date.UTC(2016, 5, 30, 22);
@@ -59,15 +67,19 @@ export function entryAt(
   return entries.find(({ since }) => since <= time);
 }
 
-const indexes = new WeakMap<TrustedList, ReadonlyMap<string, readonly IndexedService[]>>();
+type Index = ReadonlyMap<string, readonly IndexedService[]>;
+
+const indexes = new WeakMap<TrustedList, Map<ReadonlySet<string>, Index>>();
 
 /** Services by the key of their subject. Certificates that are not read belong to services that nobody matches. */
-function indexOf(list: TrustedList): ReadonlyMap<string, readonly IndexedService[]> {
-  const known = indexes.get(list);
+function indexOf(list: TrustedList, wanted: ReadonlySet<string> = ON_PATHS): Index {
+  const ofList = indexes.get(list) ?? new Map<ReadonlySet<string>, Index>();
+  indexes.set(list, ofList);
+  const known = ofList.get(wanted);
   if (known !== undefined) return known;
   const all = list.providers.flatMap((provider) =>
     provider.services
-      .filter(({ entries }) => entries.some(({ type }) => type === CA_QC || type === TSA_QTST))
+      .filter(({ entries }) => entries.some(({ type }) => wanted.has(type)))
       .flatMap((service) =>
         service.certificates
           .flatMap(readableCertificates)
@@ -80,7 +92,7 @@ function indexOf(list: TrustedList): ReadonlyMap<string, readonly IndexedService
     if (same === undefined) index.set(one.certificate.subjectKey, [one]);
     else same.push(one);
   }
-  indexes.set(list, index);
+  ofList.set(wanted, index);
   return index;
 }
 
@@ -199,4 +211,35 @@ export function anchorsIn(
     .flatMap((name) => indexOf(list).get(name) ?? [])
     .filter(({ service }) => times.every((time) => isGranted(service, type, time)))
     .map(({ certificate }) => certificate);
+}
+
+/**
+ * Standing of an OCSP responder at a time, milliseconds since the epoch. It is granted for certificates below a service of
+ * its own provider; any entry that withdraws it counts before one that grants it.
+ * @param issuers the issuer of a certificate that it answers about, and those above
+ */
+export function standingOf(
+  list: TrustedList,
+  responder: Certificate,
+  issuers: readonly Certificate[],
+  time: number,
+): ResponderStanding {
+  const entries = servicesOf(responder, indexOf(list, RESPONDERS)).flatMap(({ provider, service }) => {
+    const entry = entryAt(service, time);
+    return typeof entry === 'object' && RESPONDERS.has(entry.type) ? [{ provider, entry }] : [];
+  });
+  if (entries.some(({ entry }) => stateOf(entry, time) === 'withdrawn')) return 'withdrawn';
+  const providers = issuers.flatMap((issuer) =>
+    servicesOf(issuer, indexOf(list)).flatMap(({ provider, service }) =>
+      service.entries.some(({ type }) => type === CA_QC) ? [provider] : [],
+    ),
+  );
+  const isGrantedHere = entries.some(
+    ({ provider, entry }) =>
+      entry.type === OCSP_QC &&
+      !entry.isUnread &&
+      stateOf(entry, time) === 'granted' &&
+      providers.includes(provider),
+  );
+  return isGrantedHere ? 'granted' : 'unlisted';
 }

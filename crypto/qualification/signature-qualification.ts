@@ -7,6 +7,7 @@ import type {
   TimestampQualification,
 } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
+import type { StandingOf } from '../evidence/ocsp.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { nameFields } from '../x509/names.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type MatchedService,
   REGULATION_FROM,
   servicesBehind,
+  standingOf,
   TSA_QTST,
 } from './services.ts';
 import { dayOf, notesOn, type TrustedList } from './trusted-list.ts';
@@ -220,4 +222,13 @@ export function listedAnchors(
       ? []
       : anchorsIn(list, use === 'signature' ? CA_QC : TSA_QTST, { times, names });
   });
+}
+
+/** Standing of OCSP responders on the list of the country whose authority they answer for. */
+export function responderStanding(lists: TrustLists): StandingOf {
+  return (responder, issuers, at) => {
+    const territory = territoryIn(issuers[0].subject);
+    const list = territory === undefined ? undefined : lists.listOf(territory);
+    return list === undefined ? 'unlisted' : standingOf(list, responder, issuers, at);
+  };
 }

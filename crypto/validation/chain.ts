@@ -15,7 +15,7 @@ import {
   type RevocationStatus,
   revocationStatus,
 } from '../evidence/revocation-status.ts';
-import { listedAnchors } from '../qualification/signature-qualification.ts';
+import { listedAnchors, responderStanding } from '../qualification/signature-qualification.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { shownName } from '../x509/display-name.ts';
 import { companyNumber, holderName, issuerName, personNumber } from '../x509/holder.ts';
@@ -303,6 +303,7 @@ function statusesOf(
   above: Certificate | undefined,
 ): readonly PathStatus[] {
   const { time, evidence, evidenceTime, work } = request;
+  const { lists } = request.trust;
   const found: PathStatus[] = [];
   let lostAt: number | undefined;
   for (let index = path.length - 1; index >= 0; index--) {
@@ -320,6 +321,7 @@ function statusesOf(
         others: request.others,
         lostAt,
         provenAt: evidenceTime,
+        standingOf: lists && responderStanding(lists),
       },
     });
     // The list vouches for its services: of them, a revocation alone counts.

@@ -43,6 +43,8 @@ const OJ_2026 = 'https://eur-lex.europa.eu/eli/C/2026/1944/oj';
 const EU = 'https://ec.europa.eu/tools/lotl/eu-lotl.xml';
 /** A day on which every list of the data was signed. */
 const NOW = Date.UTC(2026, 10, 30);
+/** Minutes after the Estonian container was signed: what proves its time rests on SHA-1, so later its certificate counts as expired. */
+const SIGNED = Date.UTC(2016, 10, 28, 14);
 /** The signer that a list itself names, as an anchor. */
 const ownSigner = (bytes) =>
   new Set(inspectXadesDocument(bytes).signatures.flatMap((one) => one.certificate?.fingerprint ?? []));
@@ -179,19 +181,36 @@ async function estonianStates(root) {
     const lists = { listOf: (territory) => (territory === list.territory ? list : undefined) };
     const trust = { anchors: [], revocation: 'hard', lists };
     const path = join(data, 'tsl.asice');
-    const { indication, signatures } = await validateFile({ format: 'Asic', path, trust, at: NOW });
-    const { qualification, subIndication, timestamps, level } = signatures[0];
-    // Certificates of that time are signed with SHA-1, so the verdict stays open; states of responders are not judged.
+    const { indication, signatures } = await validateFile({ format: 'Asic', path, trust, at: SIGNED });
+    const { qualification, subIndication, timestamps, level, results } = signatures[0];
+    // Certificates of that time are signed with SHA-1, so the verdict stays open, and nothing but that may be wrong.
     const isGood =
-      qualification.word === 'QESig' && timestamps.every((one) => one.qualification?.word === 'QTSA');
+      qualification.word === 'QESig' &&
+      timestamps.every((one) => one.qualification?.word === 'QTSA') &&
+      checksIn(results, 'passedChecks').includes('revocation.good') &&
+      checksIn(results, 'errors').every((type) =>
+        ['chain', 'chain.algorithm', 'algorithm.strength'].includes(type),
+      );
     const text = [indication, subIndication, level, qualification.word, ...qualification.reasons];
     tell(
       'states',
       name,
       isGood === good.includes(name),
-      [...text, ...timestamps.map((one) => one.qualification?.word)].join(' '),
+      [
+        ...text,
+        ...new Set(checksIn(results, 'errors')),
+        ...timestamps.map((one) => one.qualification?.word),
+      ].join(' '),
     );
   }
+}
+
+/** Types of checks with an outcome, those inside of others too. */
+function checksIn(results, outcome) {
+  const inner = [...results.passedChecks, ...results.errors, ...results.warnings].flatMap((one) =>
+    one.inner === undefined ? [] : checksIn(one.inner, outcome),
+  );
+  return [...results[outcome].map(({ type }) => type), ...inner];
 }
 
 /** National lists of 2019 with the pointers of their list of lists. */

@@ -14,6 +14,7 @@ export const JOURNAL = 'https://journal.test/C/2026/1/oj';
 const TYPES = 'http://uri.etsi.org/TrstSvc/TrustedList';
 export const CA_QC = 'http://uri.etsi.org/TrstSvc/Svctype/CA/QC';
 export const TSA_QTST = 'http://uri.etsi.org/TrstSvc/Svctype/TSA/QTST';
+export const OCSP_QC = 'http://uri.etsi.org/TrstSvc/Svctype/Certstatus/OCSP/QC';
 
 /** A self-signed signer of lists; its extended key usage is that of list signers, which documents may not have. */
 export function listSigner(
@@ -140,16 +141,25 @@ function entryText(certificate: Buffer, entry: EntryText): string {
   return `<ServiceTypeIdentifier>${type}</ServiceTypeIdentifier><ServiceName><Name xml:lang="en">Service</Name></ServiceName><ServiceDigitalIdentity>${digitalId(certificate)}</ServiceDigitalIdentity><ServiceStatus>${TYPES}/Svcstatus/${status}</ServiceStatus><StatusStartingTime>${since}</StatusStartingTime><ServiceInformationExtensions>${informed.join('')}${qualified}${further}</ServiceInformationExtensions>`;
 }
 
-/** A provider with one service: its current entry, then the history. */
-export function providerText(
+/** A service: its current entry, then the history. */
+export function serviceText(
   certificate: Buffer,
   [current = {}, ...history]: readonly EntryText[] = [],
-  name = 'Provider',
 ): string {
   const past = history.map(
     (entry) => `<ServiceHistoryInstance>${entryText(certificate, entry)}</ServiceHistoryInstance>`,
   );
-  return `<TrustServiceProvider><TSPInformation><TSPName><Name xml:lang="en">${name}</Name></TSPName></TSPInformation><TSPServices><TSPService><ServiceInformation>${entryText(certificate, current)}</ServiceInformation><ServiceHistory>${past.join('')}</ServiceHistory></TSPService></TSPServices></TrustServiceProvider>`;
+  return `<TSPService><ServiceInformation>${entryText(certificate, current)}</ServiceInformation><ServiceHistory>${past.join('')}</ServiceHistory></TSPService>`;
+}
+
+/** A provider with one service, and others as text. */
+export function providerText(
+  certificate: Buffer,
+  entries: readonly EntryText[] = [],
+  name = 'Provider',
+  others = '',
+): string {
+  return `<TrustServiceProvider><TSPInformation><TSPName><Name xml:lang="en">${name}</Name></TSPName></TSPInformation><TSPServices>${serviceText(certificate, entries)}${others}</TSPServices></TrustServiceProvider>`;
 }
 
 /** Signs a list as its schemes do: enveloped, over the whole document. */
