@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -403,3 +403,109 @@ test('a slow server and a long answer end, also one that grows when it is unpack
   t.is(long.kept, undefined);
   t.regex(long.problems.join(' '), /more than 16777216 bytes/);
 });
+
+type Answerer = (response: ServerResponse, url: string) => void;
+const LIST = national('BE', 7);
+
+/** Answers of servers of lists in reports of others; undefined: it is read, else why not. */
+const SERVERS: { readonly [what: string]: readonly [Answerer, RegExp | undefined] } = {
+  'packs the list': [
+    (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(LIST)),
+    undefined,
+  ],
+  'puts a byte order mark before it': [
+    (response) => response.end(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), LIST])),
+    undefined,
+  ],
+  'calls it plain text': [
+    (response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(LIST),
+    undefined,
+  ],
+  'has moved it': [
+    (response, url) =>
+      url.endsWith('moved')
+        ? response.end(LIST)
+        : response.writeHead(301, { location: '/be.xml?moved' }).end(),
+    undefined,
+  ],
+  'moves it in a circle': [
+    (response) => response.writeHead(302, { location: '/be.xml' }).end(),
+    /redirects more than 3 times/,
+  ],
+  'has lost it': [(response) => response.writeHead(404).end('gone'), /404/],
+  'is closed for maintenance': [(response) => response.writeHead(503).end(), /503/],
+  'answers with a page': [
+    (response) => response.end('<html><body>Maintenance</body></html>'),
+    /BE is no trusted list/,
+  ],
+  'answers with nothing': [(response) => response.end(), /list of BE/],
+  'ends before the end': [
+    (response) => {
+      response.writeHead(200, { 'content-length': LIST.length });
+      response.write(LIST.subarray(0, 1000), () => response.destroy());
+    },
+    /127\.0\.0\.1/,
+  ],
+  'hangs up': [(response) => response.destroy(), /127\.0\.0\.1/],
+  'gives a list of the day before its key': [
+    (response) => response.end(national('BE', 7, stranger)),
+    /signed by a certificate that may not sign it/,
+  ],
+};
+
+for (const [what, [answer, problem]] of Object.entries(SERVERS))
+  test.serial(
+    `a server that ${what} ${problem === undefined ? 'is read' : 'leaves its country without a list'}`,
+    async (t) => {
+      const origin: string = await serve(t, ({ url = '' }, response) => {
+        if (url === '/eu-lotl.xml') response.end(lotlAt(origin, `${origin}/be.xml`));
+        else answer(response, url);
+      });
+      const { kept, problems } = await overNetwork(t, origin, { allowPrivate: true, timeoutMs: 5_000 });
+      t.deepEqual(kept?.territories, problem === undefined ? ['BE'] : [], problems.join(' '));
+      if (problem === undefined) t.deepEqual(problems, []);
+      else t.regex(problems.join(' '), problem);
+    },
+  );
+
+test.serial(
+  'readers see whole issues of lists while others are fetched, and never an older one',
+  async (t) => {
+    const { of } = place(t);
+    const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
+    const refresh = (sequence: number) => {
+      const files: Files = {
+        EU: lotl(sequence),
+        BE: national('BE', sequence),
+        FR: national('FR', sequence),
+      };
+      const source: ListSource = async (_, territory = 'EU') => {
+        await immediate();
+        return files[territory];
+      };
+      return refreshLists({ place: of, sources: [source], at: AT });
+    };
+    await refresh(1);
+    const readers = Array.from({ length: 4 }, () => ({ lists: keptLists(of, () => AT), newest: 1, read: 0 }));
+    let isOver = false;
+    const reading = readers.map(async (reader) => {
+      while (!isOver) {
+        const lists = reader.lists();
+        const first = lists.listOf('BE')?.sequence ?? 0;
+        // The folder may be replaced between the two.
+        await immediate();
+        t.is(lists.listOf('FR')?.sequence, first);
+        t.true(first >= reader.newest, `${first} after ${reader.newest}`);
+        reader.newest = first;
+        reader.read += 1;
+      }
+    });
+    for (let sequence = 2; sequence <= 8; sequence++) await refresh(sequence);
+    isOver = true;
+    await Promise.all(reading);
+    for (const { lists, read } of readers) {
+      t.is(lists().listOf('BE')?.sequence, 8);
+      t.true(read > 8);
+    }
+  },
+);
