@@ -81,10 +81,21 @@ export {
   signatures,
   type Verdict,
 } from './files/signatures.ts';
-export { type ValidateFileRequest, validateFile } from './files/validate-file.ts';
+export {
+  type ReadSignatures,
+  readSignatures,
+  type SignedFileRequest,
+  type ValidateFileRequest,
+  validateFile,
+} from './files/validate-file.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export { identityOf, type LoadedIdentity, type LoadedSigner } from './keys/loaded-signer.ts';
-export { certificateOfState, checkedSignatureValue, externalSigner } from './keys/stored-signer.ts';
+export {
+  certificateOfState,
+  checkedSignatureValue,
+  externalSigner,
+  signerOfState,
+} from './keys/stored-signer.ts';
 export {
   deserializeSigner,
   type LocalSigner,

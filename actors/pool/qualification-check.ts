@@ -4,12 +4,11 @@ import {
   type QualificationDemand,
   type SignatureRecord,
   unmetDemand,
-  validateFile,
 } from '@sealwright/signatures';
 import { coSignedForm } from './co-sign.ts';
 import { isContainer } from './extend.ts';
 import { TaskFailure } from './task-failure.ts';
-import { isBy, isSignature, keyOf, type OutputCheck } from './verify-output.ts';
+import { isBy, isSignature, judged, keyOf, type OutputCheck } from './verify-output.ts';
 import type { WorkerProfiles } from './worker-profiles.ts';
 
 /**
@@ -23,25 +22,24 @@ export async function assertQualified(
   { trust, lists }: WorkerProfiles,
   online: EvidenceSource | undefined,
 ): Promise<void> {
-  const { profile, path, stagedPath, at, remote, operation, password } = check;
+  const { profile, path, stagedPath, remote, operation } = check;
   const { demand } = profile;
   if (demand === undefined) return;
+  const strict = {
+    anchors: [...profile.anchors, ...trust.roots],
+    intermediates: trust.intermediates,
+    revocation: 'hard',
+    algorithms: 'as-listed',
+    lists: lists?.(),
+    ...(online !== undefined && { online }),
+  } as const;
+  const format = formatOf(check);
   const judge = (file: string, isSigned: boolean) =>
-    validateFile({
-      format: formatOf(check),
-      path: file,
-      at,
-      ...(password !== undefined && { password }),
-      ...(isSigned && hasContentBeside(check) && { content: stagedPath }),
-      trust: {
-        anchors: [...profile.anchors, ...trust.roots],
-        intermediates: trust.intermediates,
-        revocation: 'hard',
-        algorithms: 'as-listed',
-        lists: lists?.(),
-        ...(online !== undefined && { online }),
-      },
-    });
+    judged(
+      check,
+      { format, path: file, ...(isSigned && hasContentBeside(check) && { content: stagedPath }) },
+      strict,
+    );
   const { signatures } = await judge(path, true);
   const isAnyones = remote || operation === 'Extend';
   const all = signatures.filter((record) => (isAnyones ? isSignature(record) : isBy(record, profile)));

@@ -13,11 +13,14 @@ import {
   isIntact,
   matchingSignature,
   newFaults,
+  type ReadSignatures,
+  readSignatures,
   type SignatureLevel,
   type SignatureRecord,
+  type SignedFileRequest,
+  type TrustSettings,
   type ValidationItem,
   type ValidationReport,
-  validateFile,
   verifyFile,
 } from '@sealwright/signatures';
 import type { FileDigest, JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
@@ -60,7 +63,8 @@ export function verifyOutput(check: OutputCheck): void | Promise<void> {
   if (check.remote) return verifyRemote(check);
   const signedAlready = coSignedForm(check.stagedPath, check, check.profile);
   if (signedAlready !== undefined) return verifyCoSigned(check, signedAlready);
-  if (isContainer(check) || levelOf(check) !== 'B') return verifyFully(check);
+  const isRead = check.profile.demand !== undefined && check.format === 'Pades';
+  if (isContainer(check) || levelOf(check) !== 'B' || isRead) return verifyFully(check);
   const signatures = verifyQuickly(check, check.profile.anchors);
   return signatures > 1 && maySurvive(check) ? verifyEarlier(check) : undefined;
 }
@@ -80,10 +84,30 @@ function worseThan(before: ValidationReport, after: ValidationReport): readonly 
   return [...brokenSignatures(before, after).map((harm) => `earlier: ${harm}`), ...newFaults(before, after)];
 }
 
+const readings = new WeakMap<OutputCheck, Map<string, ReadSignatures>>();
+
+/** Validates a file of the job. Its signatures are read once, whatever trust they are judged by. */
+export function judged(
+  check: OutputCheck,
+  file: Pick<SignedFileRequest, 'format' | 'path' | 'content'>,
+  trust: TrustSettings,
+): Promise<ValidationReport> {
+  const known = readings.get(check) ?? new Map<string, ReadSignatures>();
+  readings.set(check, known);
+  const key = JSON.stringify([file.format, file.path, file.content]);
+  const { password, at } = check;
+  const read =
+    known.get(key) ??
+    readSignatures({ ...file, ...opening(password), certificates: check.trust.intermediates });
+  known.set(key, read);
+  return read.validate({ trust, at });
+}
+
+const NOBODY = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
+
 /** Validates the file without trust anchors. */
-function verifyInWorker({ format, at, password }: OutputCheck, path: string): Promise<ValidationReport> {
-  const trust = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
-  return validateFile({ format, path, trust, at, ...opening(password) });
+function verifyInWorker(check: OutputCheck, path: string): Promise<ValidationReport> {
+  return judged(check, { format: check.format, path }, NOBODY);
 }
 
 function opening(password: string | undefined): { readonly password?: string } {
@@ -125,28 +149,27 @@ function verifyQuickly(check: OutputCheck, anchors: readonly Buffer[]): number {
 
 /** Verifies a new signature above level B: own certificate, staged content, all properties of its level. */
 async function verifyFully(check: OutputCheck): Promise<void> {
-  const { format, path, stagedPath, content, profile, trust, at } = check;
+  const { format, path, stagedPath, content, profile, trust } = check;
   const level = levelOf(check);
   // The quick check does not know incremental updates after the signature; the signed revision comes first.
   if (isContainer(check)) verifyMembers(check);
   else if (format !== 'Pades') verifyQuickly(check, []);
   else if (content && prefixDigest(path, content.length) !== content.sha256)
     fail(['content: The file does not begin with what was to be signed.']);
-  const report = await validateFile({
+  const isLong = level !== 'B' && level !== 'T';
+  const file = {
     format: isContainer(check) ? 'Asic' : format,
     path,
-    ...opening(check.password),
     ...(isDetached(check) && { content: stagedPath }),
-    trust: {
-      anchors: [...profile.anchors, ...trust.roots],
-      intermediates: trust.intermediates,
-      // Revocation was checked before signing; from level LT on the responses are in the file.
-      revocation: level === 'T' || trust.revocation === 'none' ? 'none' : 'soft',
-      algorithms: 'as-listed',
-      // The authority is judged below, where roots are configured for it.
-      levels: 'present',
-    },
-    at,
+  } as const;
+  const report = await judged(check, file, {
+    anchors: [...profile.anchors, ...trust.roots],
+    intermediates: trust.intermediates,
+    // Revocation was checked before signing; from level LT on the responses are in the file.
+    revocation: isLong && trust.revocation !== 'none' ? 'soft' : 'none',
+    algorithms: 'as-listed',
+    // The authority is judged below, where roots are configured for it.
+    levels: 'present',
   });
   const hasBefore = maySurvive(check) && !isContainer(check);
   const misses = [
@@ -185,13 +208,12 @@ function verifyMembers({ path, stagedPath, fileName, files, content }: OutputChe
  * the profile. A PDF starts with the original bytes.
  */
 async function verifyExtended(check: OutputCheck): Promise<void> {
-  const { path, stagedPath, content, at } = check;
+  const { path, stagedPath, content } = check;
   const format = isZip(stagedPath) ? 'Asic' : check.format;
   if (format === 'Pades' && content && prefixDigest(path, content.length) !== content.sha256)
     fail(['content: The file does not begin with what was to be extended.']);
-  const trust = { anchors: [], intermediates: [], revocation: 'none', algorithms: 'as-listed' } as const;
-  const before = await validateFile({ format, path: stagedPath, trust, at, ...opening(check.password) });
-  const after = await validateFile({ format, path, trust, at, ...opening(check.password) });
+  const before = await judged(check, { format, path: stagedPath }, NOBODY);
+  const after = await judged(check, { format, path }, NOBODY);
   const level = levelOf(check);
   const low = after.signatures.filter(
     (record) =>
@@ -209,7 +231,7 @@ async function verifyExtended(check: OutputCheck): Promise<void> {
  * is. Names do not tell signatures of CMS apart: they count positions, which DER sorts anew.
  */
 async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise<void> {
-  const { path, stagedPath, profile, trust, at } = check;
+  const { path, stagedPath, profile, trust } = check;
   const neutral = {
     anchors: [...profile.anchors, ...trust.roots],
     intermediates: trust.intermediates,
@@ -218,8 +240,8 @@ async function verifyCoSigned(check: OutputCheck, format: CoSignedForm): Promise
     algorithms: 'as-listed',
     levels: 'present',
   } as const;
-  const before = await validateFile({ format, path: stagedPath, trust: neutral, at });
-  const after = await validateFile({ format, path, trust: neutral, at });
+  const before = await judged(check, { format, path: stagedPath }, neutral);
+  const after = await judged(check, { format, path }, neutral);
   const intact = ({ signatures }: ValidationReport) =>
     signatures.filter((record) => !record.isTimestamp && isIntact(record)).map(keyOf);
   const had = intact(before);
@@ -304,19 +326,14 @@ function errorsOf({ results, changes }: SignatureRecord, withChain: boolean): st
  * job, over the content that was sent. Requires chains only with configured roots.
  */
 async function verifyRemote(check: OutputCheck): Promise<void> {
-  const { format, path, stagedPath, trust, at, profile } = check;
+  const { format, path, stagedPath, trust, profile } = check;
   const withChain = trust.roots.length > 0;
-  const report = await validateFile({
-    format,
-    path,
-    ...(format === 'Cades' && { content: stagedPath }),
-    trust: {
-      anchors: trust.roots,
-      intermediates: trust.intermediates,
-      revocation: 'none',
-      algorithms: 'as-listed',
-    },
-    at,
+  const file = { format, path, ...(format === 'Cades' && { content: stagedPath }) };
+  const report = await judged(check, file, {
+    anchors: trust.roots,
+    intermediates: trust.intermediates,
+    revocation: 'none',
+    algorithms: 'as-listed',
   });
   const before =
     maySurvive(check) && (report.signatures.length > 1 || !report.results.isValid)

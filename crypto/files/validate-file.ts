@@ -148,7 +148,8 @@ async function collectFor(
   }
 }
 
-export interface ValidateFileRequest<Input extends InputFile = string> extends ValidationRequest {
+/** A signed file with what belongs to it. */
+export interface SignedFileRequest<Input extends InputFile = string> {
   /** Format of the file; `Cades` or `Xades` also accepts a container, which is recognised by its first bytes. */
   readonly format: ValidationReport['format'];
   /** The signed file, or the detached signature. */
@@ -171,6 +172,10 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
   readonly certificates?: readonly Buffer[];
 }
 
+export interface ValidateFileRequest<Input extends InputFile = string>
+  extends SignedFileRequest<Input>,
+    ValidationRequest {}
+
 /**
  * Validates the signatures of one file. Malformed bytes and invalid signatures are a report, never an
  * exception. When the embedded evidence is not sufficient, or older than what it must prove, `trust.online` is called
@@ -181,10 +186,46 @@ export interface ValidateFileRequest<Input extends InputFile = string> extends V
  */
 export async function validateFile(request: ValidateFileRequest<InputFile>): Promise<ValidationReport> {
   assertRequest(Object.keys(READERS), request, ['at']);
-  const { trust } = request;
+  const { trust, certificates = [] } = request;
   if (!Array.isArray(trust?.anchors))
     throw new CryptoError('request.invalid', '`trust.anchors` is no list of certificates; it may be empty.');
-  const { format, facts } = inspectFiles(request);
+  const given = [...certificates, ...(trust.intermediates ?? [])];
+  return readSignatures({ ...request, certificates: given }).validate(request);
+}
+
+/** The signatures of a file that was read. */
+export interface ReadSignatures {
+  /**
+   * Validates them as `validateFile` does, without reading the file; of `trust.intermediates`, none is a candidate for a
+   * signer's certificate. @throws {CryptoError} `certificate.malformed`
+   */
+  validate(request: ValidationRequest): Promise<ValidationReport>;
+}
+
+/**
+ * Reads the signatures of one file, for validations that differ in time or trust.
+ * @throws {CryptoError} `input.unreadable`, `input.changed`, `input.too-large`, `request.invalid`
+ */
+export function readSignatures(request: SignedFileRequest<InputFile>): ReadSignatures {
+  assertRequest(Object.keys(READERS), request, []);
+  const { format, facts, size } = inspectFiles(request);
+  let isFirst = true;
+  return {
+    validate(validation) {
+      // What was read has cost a part of the first one's work.
+      const work = isFirst ? facts.work : WorkBudget.forFile(size);
+      isFirst = false;
+      return validateRead(format, { ...facts, ...(work && { work }) }, validation);
+    },
+  };
+}
+
+async function validateRead(
+  format: ValidationReport['format'],
+  facts: FileSignatures,
+  request: ValidationRequest,
+): Promise<ValidationReport> {
+  const { trust } = request;
   const report = validateSignatures(format, facts, request);
   const open = report.signatures.some(({ results }) => isOpen(results));
   if (trust.online === undefined || trust.revocation === 'none' || !open) return report;
@@ -210,10 +251,11 @@ function inspectFiles({
   files,
   password,
   certificates = [],
-  trust,
-}: ValidateFileRequest<InputFile>): {
+}: SignedFileRequest<InputFile>): {
   readonly format: ValidationReport['format'];
   readonly facts: FileSignatures;
+  /** Of the signed file, bytes. */
+  readonly size: number;
 } {
   const sources: Source[] = [];
   try {
@@ -229,14 +271,15 @@ function inspectFiles({
       ...(content === undefined ? [] : Array.isArray(content) ? content : [content]).map(open),
     ];
     const format = requested !== 'Pades' && mayBeContainer(source) ? 'Asic' : requested;
-    const given = [...certificates, ...(trust.intermediates ?? [])].flatMap(readableCertificates);
+    const given = certificates.flatMap(readableCertificates);
     const facts = withoutCopies(READERS[format]({ source, contents, given }));
     for (const one of sources) one.assertUnchanged();
     const findings = [
       ...facts.findings,
       ...(contents.length > 0 && HOLDS_ITS_CONTENT[format] ? [UNUSED_CONTENT] : []),
     ];
-    return { format, facts: { work: WorkBudget.forFile(source.size), ...facts, findings } };
+    const { size } = source;
+    return { format, size, facts: { work: WorkBudget.forFile(size), ...facts, findings } };
   } finally {
     for (const source of sources) source.close();
   }

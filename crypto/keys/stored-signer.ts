@@ -55,9 +55,14 @@ export function signerFromStored(stored: StoredSigner): SignerAndParameters {
   }
 }
 
+/** Returns who signs, from the state of any format. @throws {CryptoError} `request.invalid` */
+export function signerOfState(text: string): SignerIdentity {
+  return signerFromStored(jsonObject(text)['signer'] as StoredSigner).signer;
+}
+
 /** Returns the signer's certificate, DER, from the state of any format. @throws {CryptoError} `request.invalid` */
 export function certificateOfState(text: string): Buffer {
-  return signerFromStored(jsonObject(text)['signer'] as StoredSigner).signer.certificate;
+  return signerOfState(text).certificate;
 }
 
 function read({

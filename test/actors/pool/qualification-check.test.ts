@@ -10,11 +10,12 @@ import { readTrustedList } from '#crypto/qualification/trusted-list.js';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { assertQualified } from '../../../actors/pool/qualification-check.ts';
 import type { PoolTask } from '../../../actors/pool/tasks.ts';
-import type { OutputCheck } from '../../../actors/pool/verify-output.ts';
+import { type OutputCheck, verifyOutput } from '../../../actors/pool/verify-output.ts';
 import { PLAIN_FORM } from '../../../actors/shared/files/output-names.ts';
 import type { Profile } from '../../../actors/shared/signing/profiles.ts';
 import { NO_TRUST } from '../../../actors/shared/signing/trust-options.ts';
 import { AT, authorityOf, listText, providerText } from '../../crypto/trust-lists/own-lists.ts';
+import type { TestSigner } from '../../pki/pki.ts';
 import { makeCrl } from '../../pki/revocation-answers.ts';
 
 const DAY = 86_400_000;
@@ -57,7 +58,7 @@ function broken(file: string, time: string): string {
   return output;
 }
 
-function judge(file: string, more: Partial<OutputCheck> = {}, source: EvidenceSource | undefined = online) {
+function checkOf(file: string, more: Partial<OutputCheck> = {}): OutputCheck {
   const profile = {
     name: 'p',
     signer,
@@ -70,7 +71,7 @@ function judge(file: string, more: Partial<OutputCheck> = {}, source: EvidenceSo
     anchors: [],
     services: {},
   } as const;
-  const check: OutputCheck = {
+  return {
     format: 'Cades',
     path: file,
     fileName: 'a.p7m',
@@ -82,8 +83,12 @@ function judge(file: string, more: Partial<OutputCheck> = {}, source: EvidenceSo
     at: AT,
     ...more,
   };
-  const profiles = { byName: new Map(), trust: NO_TRUST, lists: () => ({ listOf: () => list }) };
-  return assertQualified(check, profiles, source);
+}
+
+const profiles = { byName: new Map(), trust: NO_TRUST, lists: () => ({ listOf: () => list }) };
+
+function judge(file: string, more: Partial<OutputCheck> = {}, source: EvidenceSource | undefined = online) {
+  return assertQualified(checkOf(file, more), profiles, source);
 }
 
 for (const isFirst of [true, false])
@@ -95,6 +100,53 @@ for (const isFirst of [true, false])
     await t.notThrowsAsync(judge(broken(file, OLD), { stagedPath: broken(staged, OLD) }));
     await t.throwsAsync(judge(file, { stagedPath: file }), { message: /there is no new signature/ });
   });
+
+const advanced = authority.issue(['compliance', 'signature']);
+const order = path('order.xml');
+writeFileSync(order, '<order/>');
+
+function signedXml(by: TestSigner, input = order): string {
+  const output = path(`${randomUUID()}.xml`);
+  signFile({ format: 'Xades', input, output, signer: by, at: AT, xades: { coSignable: true } });
+  return output;
+}
+
+test('the demand of an extended file is on every signature in it', async (t) => {
+  const extended = { operation: 'Extend' } as const;
+  const file = coSigned(true);
+  await t.notThrowsAsync(judge(file, extended));
+  await t.throwsAsync(judge(broken(file, OLD), extended), { message: /NotAdES/ });
+  const both = signedXml(advanced, signedXml(signer));
+  const xml = { ...extended, format: 'Xades', stagedPath: both } as const;
+  await t.throwsAsync(judge(both, xml), { message: 'QESig is required, and this is AdESig-QC.' });
+  await t.notThrowsAsync(judge(signedXml(signer), xml));
+});
+
+test('the demand of a remote profile is on what the portal added, by whatever certificate', async (t) => {
+  const remote = (stagedPath: string) => ({ remote: true, format: 'Xades', stagedPath }) as const;
+  await t.notThrowsAsync(judge(signedXml(signer), remote(order)));
+  const unmet = { message: 'QESig is required, and this is AdESig-QC.' };
+  await t.throwsAsync(judge(signedXml(advanced), remote(order)), unmet);
+  const earlier = signedXml(advanced);
+  await t.notThrowsAsync(judge(signedXml(signer, earlier), remote(earlier)), 'the one before does not count');
+  await t.throwsAsync(judge(signedXml(advanced, signedXml(signer)), remote(order)), unmet);
+  const none = { message: /there is no new signature/ };
+  await t.throwsAsync(judge(earlier, remote(earlier)), none);
+  // CMS comes back beside the file.
+  const cms = path('beside.p7s');
+  signFile({ format: 'Cades', input: order, output: cms, signer, at: AT, cades: { detached: true } });
+  await t.notThrowsAsync(judge(cms, { remote: true, stagedPath: order }));
+  await t.throwsAsync(judge(cms, { remote: true, stagedPath: staged }), { message: /NotAdES|INDETERMINATE/ });
+});
+
+test('the output is read once for its verification and for the demand', async (t) => {
+  const file = signedXml(signer);
+  const check = checkOf(file, { remote: true, format: 'Xades', stagedPath: order });
+  await verifyOutput(check);
+  // What is gone can't be read again.
+  rmSync(file);
+  await t.notThrowsAsync(assertQualified(check, profiles, online));
+});
 
 test('without an answer about revocation no demand is met, and the message says so', async (t) => {
   const silent: EvidenceSource = {
