@@ -34,7 +34,9 @@ export function poolOptions(
   return {
     setup,
     waitsForNetwork: (task: PoolTask) =>
-      needsAuthorities(task, waiting) || (checksRevocation && LOOKUP_TASKS.has(task.task)),
+      needsAuthorities(task, waiting) ||
+      (checksRevocation &&
+        (LOOKUP_TASKS.has(task.task) || (task.task === 'portal.finish' && task.demand !== null))),
   };
 }
 

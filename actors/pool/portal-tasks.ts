@@ -167,6 +167,8 @@ export interface FinishSigningTask extends SignaturePlace, PlacedOutput {
   readonly state: string;
   /** The signature value, Base64. */
   readonly value: string;
+  /** Demand of the organization now, which the certificate must still reach; null = nothing. */
+  readonly demand: QualificationDemand | null;
   /** See `FinalCheck`; with the certificate of the new signature. */
   readonly check: (FinalCheck & { readonly certificate: string }) | null;
 }

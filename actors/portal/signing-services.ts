@@ -18,6 +18,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
   const { options, runtime, pool, blobs, uploads, links, tickets, waits, sealProfile, languageOf } = common;
   const { tenants, passkeys } = accounts;
   const { directory, contents, files, plans } = documents;
+  const demandOf = qualificationOf(runtime.actors);
   const sealing = {
     actors: runtime.actors,
     clock: runtime.clock,
@@ -28,11 +29,11 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     sealProfile,
     certificates: common.certificates,
     languageOf,
+    qualificationOf: demandOf,
     tellParticipants: options.notifyParticipants.concluded,
     onSigned: options.onSigned,
   };
   const authenticators = new Authenticators(runtime, common.secrets, passkeys);
-  const demandOf = qualificationOf(runtime.actors);
   const early = new EarlySignatures(runtime, waits, sealing);
   const codes = new SigningCodes(runtime, common.codeFor, authenticators, options.messageGateway?.perDay);
   const certificates = new CertificateSigning({
@@ -50,7 +51,6 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     early,
     files,
   });
-  const fieldUploads = new FieldUploads(uploads);
   const providerSigning = new ProviderSigning({
     runtime,
     directory,
@@ -74,7 +74,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       codes,
       uploads,
       certificates,
-      fieldUploads,
+      fieldUploads: new FieldUploads(uploads),
       files,
       plans,
     }),

@@ -8,7 +8,6 @@ import { describeFailure } from '@sealwright/runtime/core';
 import {
   type BegunSigning,
   beginSigning,
-  certificateOfState,
   checkSigningCertificate,
   companyNumber,
   completeChain,
@@ -17,10 +16,12 @@ import {
   finishSigning,
   holderIdentifiers,
   joinCadesSigners,
+  type QualificationDemand,
   qualifySigner,
   readCertificate,
   type SignatureLevel,
   type SigningServices,
+  signerOfState,
   UNPROVEN,
   unmetDemand,
 } from '@sealwright/signatures';
@@ -33,6 +34,7 @@ import type {
   FinishSigningTask,
   PortalResults,
 } from '../portal-tasks.ts';
+import { TaskFailure } from '../task-failure.ts';
 import { passesFinalCheck } from './check.ts';
 import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
@@ -46,6 +48,7 @@ export async function finishParticipantSigning(
   const { format, input, signatures, output } = task;
   const { services } = profileOf(thread, task.profile);
   const state = readFileSync(task.state, 'utf8');
+  if (task.demand !== null) await assertStillReached(task.demand, state, thread);
   const value = Buffer.from(task.value, 'base64');
   // A detached signature was made without the existing ones and is merged with them afterwards.
   const joins = format === 'Cades' && signatures !== null;
@@ -67,29 +70,49 @@ export async function finishParticipantSigning(
   }
 }
 
+/**
+ * Asks again what was asked at the start: meanwhile a certificate may be revoked, a service withdrawn, or a demand raised.
+ * @throws {TaskFailure} with the code of what is wrong with the certificate
+ */
+async function assertStillReached(
+  qualification: QualificationDemand,
+  state: string,
+  thread: PortalTaskContext,
+): Promise<void> {
+  const { certificate, chain } = signerOfState(state);
+  const demands = { type: null, holder: null, companyIdentifier: null, qualification };
+  const { rejected } = await judgedCertificate({ certificate, brought: chain }, demands, thread);
+  const [first] = rejected?.errors ?? [];
+  if (first !== undefined) throw new TaskFailure(first.type, first.message);
+}
+
 type Result = PortalResults['portal.begin'];
 
 const NO_SIGNATURES = { identifiers: [], certificate: '' };
 
-export async function beginParticipantSigning(
-  task: BeginSigningTask,
+interface JudgedCertificate {
+  readonly chain: readonly Buffer[];
+  /** Undefined: it may sign. */
+  readonly rejected: CertificateVerdict | undefined;
+  readonly warnings: readonly string[];
+  /** Says that the anchor has expired. */
+  readonly anchor?: string | undefined;
+  readonly fingerprint: string;
+}
+
+/** Judges a certificate by trust and demands, at the present time. */
+async function judgedCertificate(
+  { certificate, brought }: Pick<ReturnType<typeof givenBy>, 'certificate' | 'brought'>,
+  demands: CertificateRequirements,
   thread: PortalTaskContext,
-): Promise<Result> {
-  const { certificate, brought, parameters } = givenBy(task);
+): Promise<JudgedCertificate> {
   const { profiles, clock } = thread;
-  const { choices, services } = profileOf(thread, task.profile);
   const { roots, intermediates, revocation } = profiles.trust;
   const lists = profiles.lists?.();
-  // Without roots and lists no chain can be built; where that is allowed, each certificate is accepted with a warning.
-  const isProvable = roots.length > 0 || lists !== undefined;
-  if (!isProvable && !task.allowUnproven)
-    return { ...NO_SIGNATURES, verdict: rejection({ code: UNPROVEN.type, message: UNPROVEN.message }) };
+  const isProvable = canBeProven(thread);
   const anchors = isProvable ? roots : [certificate];
   const trust = { anchors, intermediates: [...intermediates, ...brought] };
-  let chain: readonly Buffer[];
-  let rejected: CertificateVerdict | undefined;
-  let warnings: readonly string[] = [];
-  let anchor: string | undefined;
+  let chain: readonly Buffer[] = [];
   let fingerprint = '';
   try {
     ({ fingerprint } = externalSigner(certificate));
@@ -102,21 +125,40 @@ export async function beginParticipantSigning(
         ...trust,
         lists,
         // A demand is met for certain or not at all.
-        revocation: task.demands.qualification !== null ? 'hard' : online === undefined ? 'none' : revocation,
+        revocation: demands.qualification !== null ? 'hard' : online === undefined ? 'none' : revocation,
         ...(online !== undefined && { online }),
       },
       () => clock.now(),
     );
-    if (verdict.ok) ({ warnings, anchor } = verdict);
-    else rejected = rejection(verdict);
+    const { warnings = [], anchor } = verdict.ok ? verdict : {};
     const demand =
-      unmetRequirement(certificate, task.demands) ??
-      unqualified(certificate, [...trust.intermediates, ...chain], task.demands, thread);
-    if (demand !== undefined) rejected ??= rejection({ code: 'certificate.demand', message: demand });
+      unmetRequirement(certificate, demands) ??
+      unqualified(certificate, [...trust.intermediates, ...chain], demands, thread);
+    const unmet = demand === undefined ? undefined : { code: 'certificate.demand', message: demand };
+    const fault = verdict.ok ? unmet : verdict;
+    return { chain, rejected: fault && rejection(fault), warnings, anchor, fingerprint };
   } catch (error) {
-    rejected = rejection(describeFailure(error));
-    chain = [];
+    return { chain: [], rejected: rejection(describeFailure(error)), warnings: [], fingerprint };
   }
+}
+
+/** Without roots and lists no chain can be built; where that is allowed, each certificate is accepted with a warning. */
+function canBeProven({ profiles }: PortalTaskContext): boolean {
+  return profiles.trust.roots.length > 0 || profiles.lists?.() !== undefined;
+}
+
+export async function beginParticipantSigning(
+  task: BeginSigningTask,
+  thread: PortalTaskContext,
+): Promise<Result> {
+  const given = givenBy(task);
+  const { certificate, parameters } = given;
+  const { choices, services } = profileOf(thread, task.profile);
+  const isProvable = canBeProven(thread);
+  if (!isProvable && !task.allowUnproven)
+    return { ...NO_SIGNATURES, verdict: rejection({ code: UNPROVEN.type, message: UNPROVEN.message }) };
+  const judged = await judgedCertificate(given, task.demands, thread);
+  const { chain, rejected, warnings, anchor, fingerprint } = judged;
   if (rejected !== undefined) return { ...NO_SIGNATURES, verdict: rejected, certificate: fingerprint };
   const signer = externalSigner(certificate, chain);
   const form = formatParameters(task.format, task.parameters, task.content);
@@ -171,7 +213,8 @@ function unqualified(
 function givenBy({ certificate }: Pick<BeginSigningTask, 'certificate'>) {
   if ('ofState' in certificate) {
     const state = readFileSync(certificate.ofState, 'utf8');
-    return { certificate: certificateOfState(state), brought: [], parameters: {} };
+    const { certificate: own, chain } = signerOfState(state);
+    return { certificate: own, brought: chain, parameters: {} };
   }
   const { der, chain = [], digest, padding } = certificate;
   return {

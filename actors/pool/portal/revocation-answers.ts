@@ -6,7 +6,7 @@ import type { PortalTaskContext } from './portal-task-context.ts';
 
 type Asking = Pick<PortalTaskContext, 'profiles' | 'clock'>;
 
-let source: EvidenceSource | undefined;
+const sources = new WeakMap<Asking['profiles']['trust'], EvidenceSource>();
 
 /** Returns the source of revocation answers; undefined when revocation is not checked. */
 export function revocationSource(thread: Asking): EvidenceSource | undefined {
@@ -18,8 +18,11 @@ export function issuerSource(thread: Asking): EvidenceSource | undefined {
   return thread.profiles.trust.issuerHosts.length === 0 ? undefined : sourceOf(thread);
 }
 
-/** Creates one source per thread, which caches answers. */
+/** One source per thread, which caches answers. */
 function sourceOf({ profiles: { trust }, clock }: Asking): EvidenceSource {
-  source ??= evidenceOver(createAuthorityTransport({ clock, ...trust }), trust, clock);
+  const known = sources.get(trust);
+  if (known !== undefined) return known;
+  const source = evidenceOver(createAuthorityTransport({ clock, ...trust }), trust, clock);
+  sources.set(trust, source);
   return source;
 }

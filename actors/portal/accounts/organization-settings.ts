@@ -27,11 +27,16 @@ export function signedFileRule(
   };
 }
 
-/** Least qualification that an organization demands of participants; null = none. */
-export type QualificationOf = (organization: OrganizationId) => Promise<QualificationDemand | null>;
+/** Least qualification that an organization demands of participants; null = none, also for an unknown one. */
+export type QualificationOf = (
+  organization: OrganizationId | undefined,
+) => Promise<QualificationDemand | null>;
 
 export function qualificationOf(actors: Pick<Calls, 'read'>): QualificationOf {
-  return async (id) => (await actors.read(ORGANIZATION, id))?.context.requiredQualification ?? null;
+  return async (id) => {
+    const organization = id === undefined ? undefined : await actors.read(ORGANIZATION, id);
+    return organization?.context.requiredQualification ?? null;
+  };
 }
 
 /** Reads the reminders of an organization; undefined = none. */

@@ -38,7 +38,7 @@ import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/failures/document-fault-points.ts';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { markTexts } from '../../shared/rendition/rendition-texts.ts';
-import type { LanguageOf } from '../accounts/organization-settings.ts';
+import type { LanguageOf, QualificationOf } from '../accounts/organization-settings.ts';
 import { DOCUMENT, documentAddress } from '../document-records/document-index.ts';
 import type { DocumentRequest } from '../document-records/document-messages.ts';
 import { participantOf } from '../document-records/document-reader.ts';
@@ -57,6 +57,7 @@ export interface ApplySignatureDependencies {
   /** Checks the certificate before each seal. */
   readonly certificates: Pick<CertificateChecks, 'check'>;
   readonly languageOf: LanguageOf;
+  readonly qualificationOf: QualificationOf;
   /** `Portal:NotifyParticipants:Concluded`. */
   readonly tellParticipants: boolean;
   /** Reads the document, for what its earlier signatures show. */
@@ -179,6 +180,7 @@ async function put(
       task: 'portal.finish',
       state: state === null ? '' : await blobs.localPath(state),
       value: value ?? '',
+      demand: await dependencies.qualificationOf(document.organizationId),
       check: check === undefined ? null : { ...check, certificate: certificate ?? '' },
       ...place,
     } as const;

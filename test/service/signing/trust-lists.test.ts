@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { signFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { type Client, startProgram } from '../../actors/portal/service.ts';
+import { type Client, type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { startPersonProvider } from '../../actors/shared/key-services/person-provider.ts';
 import { start } from '../../commands/program.ts';
 import {
   authorityOf,
@@ -21,6 +22,7 @@ import {
   signList,
 } from '../../crypto/trust-lists/own-lists.ts';
 import { signatureValue, startSignature, ticketOf } from '../../http/portal/signing/certificate-client.ts';
+import { Browser, documentOf, held, providerSettings } from '../../http/portal/signing/provider-client.ts';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
 import { makeCrl } from '../../pki/revocation-answers.ts';
 import { type Service, temporaryRoot } from '../service.ts';
@@ -38,7 +40,11 @@ const list = makeCrl({
 });
 const answers = createServer((_, response) => response.end(list));
 await new Promise<void>((resolve) => answers.listen(0, '127.0.0.1', resolve));
-test.after.always(() => answers.close());
+const provider = await startPersonProvider({ teardown: () => {} });
+test.after.always(() => {
+  answers.close();
+  provider.close();
+});
 const crlUrl = `http://127.0.0.1:${(answers.address() as AddressInfo).port}/list.crl`;
 const issued = (statements: readonly Statement[], from: string | undefined = crlUrl) =>
   authority.issue(statements, { notBefore: NOW - 30 * DAY, crlUrl: from });
@@ -76,6 +82,8 @@ function profile(root: string, index: number, { certificate, key }: TestSigner):
   );
 }
 
+const AT_PROVIDER = Object.entries(providerSettings(provider)).filter(([key]) => key.startsWith('Portal:'));
+
 async function program(t: ExecutionContext) {
   const root = await temporaryRoot(t);
   const lists = join(root, 'bundle');
@@ -93,6 +101,7 @@ async function program(t: ExecutionContext) {
     ...profile(root, 3, silent),
     'Portal:Organizations:0:Name': 'Acme',
     'Portal:Organizations:0:RequiredQualification': 'QESig',
+    ...Object.fromEntries(AT_PROVIDER),
   };
   return { root, lists, settings, ...(await startProgram(t, { root, settings })) };
 }
@@ -118,7 +127,7 @@ async function signed(client: Client, own: TestSigner) {
 }
 
 test('signatures are qualified and demanded by the lists, which never go back to an older one', async (t) => {
-  const { root, lists, settings, service, acme, url, organization } = await program(t);
+  const { root, lists, settings, service, acme, url, organization, administrator } = await program(t);
   t.like(await listsCheck(service), { status: 'Healthy' });
 
   // The batch service: jobs of a profile, and validation.
@@ -179,6 +188,7 @@ test('signatures are qualified and demanded by the lists, which never go back to
   t.regex(await answer.text(), /demands signatures of the qualification QESig/);
   const free = await organization('Free');
   t.like((await signed(free, advanced)).done, { success: true });
+  await assertDemandedOfProviders(t, { acme, free, administrator, url });
 
   // After a restart, with older lists in the folder: refused, said, and the ones before stay in use.
   await service.stop();
@@ -198,6 +208,39 @@ test('signatures are qualified and demanded by the lists, which never go back to
   await doctor.ended;
   t.regex(doctor.out(), /warning {2}trust-lists: .*7 was accepted before/);
 });
+
+/** The demand where participants sign with certificates that a provider holds, also where it is raised meanwhile. */
+async function assertDemandedOfProviders(
+  t: ExecutionContext,
+  {
+    acme,
+    free,
+    administrator,
+    url,
+  }: Pick<PortalProgram, 'acme' | 'administrator' | 'url'> & {
+    readonly free: Client & { readonly organizationId: string };
+  },
+): Promise<void> {
+  provider.credentials.set('good', held(qualified)).set('advanced', held(advanced));
+  const atProvider = async (client: Client, credential: string, until?: string) => {
+    const browser = new Browser();
+    const document = await documentOf(client);
+    const page = await browser.go((await browser.start(url, document)).body.address);
+    return { browser, document, end: await browser.choose(page, credential, until) };
+  };
+  const before = provider.signed;
+  const refused = await atProvider(acme, 'advanced');
+  t.is(refused.end.status, 403);
+  t.is(provider.signed, before, 'nothing was asked for');
+  t.true((await atProvider(acme, 'good')).end.url.includes('/sign?ticket='));
+  const begun = await atProvider(free, 'advanced', '/return?');
+  const change = { requiredQualification: 'QESig' };
+  await administrator.post(`/api/admin/organizations/${free.organizationId}`, change, 'PATCH');
+  const late = await begun.browser.go(begun.end.url);
+  t.is(late.status, 403, late.text);
+  const { status } = await free.get<{ status: string }>(`/api/documents/${begun.document.id}`);
+  t.is(status, 'Pending');
+}
 
 const QUALIFIED_WORDS = {
   en: 'Qualified electronic signature',
