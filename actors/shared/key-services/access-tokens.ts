@@ -10,6 +10,8 @@ export interface TokenSource {
   readonly name: string;
   /** @throws {ServiceBusy} {CryptoError} `key.unavailable` */
   request(limit: RequestLimit): JsonRequest | Promise<JsonRequest>;
+  /** Members of an answer as RFC 6749 has them. @default as they are */
+  tokenOf?(body: JsonAnswer['body']): JsonAnswer['body'];
   /** Sentences that say what to do when no token is given. */
   readonly remedy: string;
 }
@@ -72,7 +74,8 @@ export class AccessTokens {
   async #renew(limit: RequestLimit): Promise<string> {
     const begun = this.clock.elapsed();
     const answer = await this.#answer(limit);
-    const { access_token: value, expires_in: seconds } = answer.body;
+    const { body } = answer;
+    const { access_token: value, expires_in: seconds } = this.source.tokenOf?.(body) ?? body;
     if (answer.status !== 200 || typeof value !== 'string' || !TOKEN.test(value))
       throw refused(this.source, answer);
     const lifetime = Number(seconds) > 0 ? Number(seconds) : DEFAULT_SECONDS;

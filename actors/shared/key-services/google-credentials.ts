@@ -1,12 +1,13 @@
 /**
  * Credentials for Google Cloud, found where its own programs find them: the file that `GOOGLE_APPLICATION_CREDENTIALS`
- * names, else the identity of the machine. Source: RFC 7523 §2.1 for service accounts.
+ * names, else the identity of the machine. Source: RFC 7523 §2.1 for service accounts; `google-federation.ts`.
  */
 import { sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@sealwright/runtime/core';
 import type { TokenSource } from './access-tokens.ts';
-import { isObject, type JsonAnswer, type JsonRequest } from './json-requests.ts';
+import { federatedRequest, tokenOf } from './google-federation.ts';
+import { isObject, type JsonAnswer, type JsonClient, type JsonRequest } from './json-requests.ts';
 import { unavailable } from './key-service.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloudkms';
@@ -18,14 +19,22 @@ const STATEMENT_SECONDS = 3600;
 export function googleTokenSource(
   env: Readonly<Record<string, string | undefined>>,
   clock: Pick<Clock, 'now'>,
+  client: JsonClient,
 ): TokenSource {
   const file = env['GOOGLE_APPLICATION_CREDENTIALS'];
+  const name = `The account in ${file}`;
   if (file)
     return {
-      name: `The account in ${file}`,
+      name,
       remedy:
         'Check that its key exists and that the clock of the machine is right; else write a new file (GOOGLE_APPLICATION_CREDENTIALS).',
-      request: async () => requestOf(await membersOf(file), file, clock.now()),
+      async request(limit) {
+        const members = await membersOf(file);
+        return members['type'] === 'external_account'
+          ? federatedRequest(members, { name, client, limit, scope: SCOPE })
+          : requestOf(members, file, clock.now());
+      },
+      tokenOf: (body) => tokenOf(body, clock.now()),
     };
   const host = env['GCE_METADATA_HOST'] || METADATA_HOST;
   return {
@@ -76,7 +85,7 @@ function requestOf(members: JsonAnswer['body'], file: string, now: number): Json
   throw unavailable(
     `The account in ${file}`,
     `its type ${String(type).slice(0, 40)} is not supported`,
-    'Use the file of a service account, or attach one to the machine.',
+    'Use the file of a service account or of workload identity federation, or attach an account to the machine.',
   );
 }
 

@@ -8,7 +8,7 @@ import { CryptoError, type ToBeSigned } from '@sealwright/signatures';
 import { AccessTokens } from './access-tokens.ts';
 import { crc32c } from './crc32c.ts';
 import { googleTokenSource } from './google-credentials.ts';
-import { isObject, type JsonAnswer, JsonClient } from './json-requests.ts';
+import { isObject, type JsonAnswer, JsonClient, type JsonConnections } from './json-requests.ts';
 import {
   type GoogleKmsPlace,
   type KeyDriver,
@@ -43,12 +43,12 @@ interface KeyVersion {
 
 export function googleKmsDriver(
   { key, address = ADDRESS }: GoogleKmsPlace,
-  connections: number,
+  connections: JsonConnections,
   publicKey: KeyObject,
   clock: Pick<Clock, 'elapsed' | 'now'>,
 ): KeyDriver {
   const client = new JsonClient(connections);
-  const tokens = new AccessTokens(client, googleTokenSource(process.env, clock), clock);
+  const tokens = new AccessTokens(client, googleTokenSource(process.env, clock, client), clock);
   const name = `The key ${key}`;
   const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
     const answer = await tokens.authorize(limit, (token) =>

@@ -13,6 +13,7 @@ import { setUpSigning } from '../../../../service/signing-setup.ts';
 import { pki } from '../../../pki/pki.ts';
 import { accepted } from '../../../settings/load.ts';
 import { batchFixture } from '../../batch/batch-harness.ts';
+import { PLATFORM_TOKEN } from './cloud-protocols.ts';
 import { described, MACHINE, opened, RING } from './described.ts';
 import { startKeyServer } from './key-server.ts';
 import type { KeyServer } from './served-signatures.ts';
@@ -133,6 +134,87 @@ test.serial('a clock that is wrong is named where a statement with its time is r
   t.regex(String(await failureOf(signer)), /invalid_grant: Invalid JWT: .*the clock of the machine is right/);
 });
 
+/** A file of workload identity federation. */
+async function federation({ url }: KeyServer, more: object): Promise<Record<string, string>> {
+  const file = join(pki().folder, 'federation.json');
+  const members = {
+    type: 'external_account',
+    audience: '//iam.googleapis.com/pools/test',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    token_url: `${url}/sts`,
+  };
+  await writeFile(file, JSON.stringify({ ...members, ...more }));
+  return { GOOGLE_APPLICATION_CREDENTIALS: file };
+}
+
+const AN_ACCOUNT = ({ url }: KeyServer) => ({
+  service_account_impersonation_url: `${url}/account:generateAccessToken`,
+  credential_source: {
+    url: `${url}/subject`,
+    headers: { 'X-Platform': 'yes' },
+    format: { type: 'json', subject_token_field_name: 'id_token' },
+  },
+});
+
+/** Files that give no token: what is changed, and what is said. */
+const NO_FEDERATION: readonly (readonly [string, (server: KeyServer) => object, RegExp])[] = [
+  [
+    'a token signed for another cloud',
+    () => ({ credential_source: { environment_id: 'aws1' } }),
+    /in no file and at no address. Use a configuration/,
+  ],
+  [
+    'a program that is to be run',
+    () => ({ credential_source: { executable: { command: '/bin/true' } } }),
+    /in no file and at no address/,
+  ],
+  ['no source', () => ({}), /in no file and at no address/],
+  [
+    'a file that is not there',
+    () => ({ credential_source: { file: '/nowhere/token' } }),
+    /\/nowhere\/token can't be read: ENOENT/,
+  ],
+  [
+    'a platform that refuses',
+    (server) => ({ credential_source: { url: `${server.url}/subject` } }),
+    /the platform answers with HTTP status 403/,
+  ],
+  [
+    'an answer without the member',
+    (server) => ({
+      credential_source: {
+        ...AN_ACCOUNT(server).credential_source,
+        format: { type: 'json', subject_token_field_name: 'toString' },
+      },
+    }),
+    /the platform gave no token/,
+  ],
+  [
+    'another audience',
+    (server) => ({ ...AN_ACCOUNT(server), audience: '//iam.googleapis.com/pools/other' }),
+    /HTTP status 400, invalid_grant: The condition is not met. Check the pool/,
+  ],
+  [
+    'an address without encryption',
+    (server) => ({ ...AN_ACCOUNT(server), token_url: 'http://sts.example.org/v1/token' }),
+    /its token_url is no https address/,
+  ],
+  [
+    'an account at an address without encryption',
+    (server) => ({ ...AN_ACCOUNT(server), service_account_impersonation_url: 'http://iam.example.org/a' }),
+    /its service_account_impersonation_url is no https address/,
+  ],
+];
+
+for (const [what, change, expected] of NO_FEDERATION)
+  test.serial(`workload identity of Google with ${what} signs nothing, and says what to do`, async (t) => {
+    const server = await startKeyServer(t);
+    const signer = { ...described(server, 'GoogleKms'), limits: { maxInFlight: 1, timeoutMs: 2_000 } };
+    Object.assign(process.env, await federation(server, change(server)));
+    t.regex(String(await failureOf(opened(t, signer).signer)), expected);
+    t.is(server.tokensGiven, 0);
+  });
+
 /** Environments in which a token is found, and the file that one needs. */
 const WITH_TOKEN: readonly (readonly [
   string,
@@ -161,6 +243,20 @@ const WITH_TOKEN: readonly (readonly [
     'machine account of Google',
     'GoogleKms',
     async ({ url }) => ({ GOOGLE_APPLICATION_CREDENTIALS: '', GCE_METADATA_HOST: new URL(url).host }),
+  ],
+  [
+    'workload identity of Google by a file',
+    'GoogleKms',
+    async (server, folder) => {
+      const file = join(folder, 'platform-token');
+      await writeFile(file, `${PLATFORM_TOKEN}\n`);
+      return federation(server, { credential_source: { file } });
+    },
+  ],
+  [
+    'workload identity of Google by an address, for an account',
+    'GoogleKms',
+    async (server) => federation(server, AN_ACCOUNT(server)),
   ],
   [
     'person at Google',

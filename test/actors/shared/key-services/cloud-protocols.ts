@@ -120,12 +120,17 @@ function concatenated(der: Buffer, key: KeyObject): Buffer {
   return Buffer.concat(parts);
 }
 
+/** That the platform of a process gives it. */
+export const PLATFORM_TOKEN = 'of-the-platform';
+
 export async function google(exchange: Exchange): Promise<void> {
   const { request, state, reply } = exchange;
   const url = new URL(request.url ?? '', state.url);
   const refuse = (code: number, status: string, message = status) =>
     reply(code, { error: { code, status, message } });
   if (url.pathname === '/token') return googleToken(exchange);
+  if (/^\/(?:sts|subject|account:generateAccessToken)$/.test(url.pathname))
+    return googleFederation(url.pathname, exchange);
   if (url.pathname.startsWith('/computeMetadata/'))
     return request.headers['metadata-flavor'] === 'Google' ? reply(200, giveToken(state)) : refuse(403, 'no');
   if (!isAuthorized(exchange)) return refuse(401, 'UNAUTHENTICATED');
@@ -193,6 +198,31 @@ function algorithmOf(key: KeyObject): string {
   if (key.asymmetricKeyType === 'ed25519') return 'EC_SIGN_ED25519';
   if (modulusLength !== undefined) return `RSA_SIGN_PKCS1_${modulusLength}_SHA256`;
   return namedCurve === 'prime256v1' ? 'EC_SIGN_P256_SHA256' : 'EC_SIGN_P384_SHA384';
+}
+
+/** Platform of a process, and the service that takes its token; see the guide of workload identity federation. */
+async function googleFederation(path: string, { request, body, state, reply }: Exchange): Promise<void> {
+  if (path === '/subject')
+    return request.headers['x-platform'] === 'yes'
+      ? reply(200, { id_token: PLATFORM_TOKEN })
+      : reply(403, { error: 'forbidden' });
+  if (path === '/sts') {
+    const isGood =
+      body['grant_type'] === 'urn:ietf:params:oauth:grant-type:token-exchange' &&
+      body['requested_token_type'] === 'urn:ietf:params:oauth:token-type:access_token' &&
+      body['subject_token_type'] === 'urn:ietf:params:oauth:token-type:jwt' &&
+      body['audience'] === '//iam.googleapis.com/pools/test' &&
+      body['subject_token'] === PLATFORM_TOKEN;
+    if (!isGood) return reply(400, { error: 'invalid_grant', error_description: 'The condition is not met' });
+    if (String(body['scope']).endsWith('/cloudkms')) return reply(200, giveToken(state));
+    return reply(200, { token_type: 'Bearer', expires_in: TOKEN_SECONDS, access_token: 'federated' });
+  }
+  const isFederated = request.headers.authorization === 'Bearer federated';
+  const isFor = JSON.stringify(body['scope']) === '["https://www.googleapis.com/auth/cloudkms"]';
+  if (!isFederated || !isFor) return reply(403, { error: { status: 'PERMISSION_DENIED' } });
+  const { access_token: accessToken } = giveToken(state) as { readonly access_token: string };
+  const expireTime = new Date(Date.now() + 1000 * TOKEN_SECONDS).toISOString();
+  return reply(200, { accessToken, expireTime });
 }
 
 /** RFC 7523 §3: signature, audience and times of the statement. */

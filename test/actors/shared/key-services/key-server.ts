@@ -54,7 +54,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   if (url.startsWith('/csc/')) await csc(exchange);
   else if (target !== '') await kms(target, body, state, reply);
   else if (/^\/keys\/|\/oauth2\/v2\.0\/token$|^\/msi/.test(url)) await azure(exchange);
-  else if (/^\/v1\/projects\/|^\/token$|^\/computeMetadata\//.test(url)) await google(exchange);
+  else if (
+    /^\/v1\/projects\/|^\/(?:token|sts|subject|account:generateAccessToken)$|^\/computeMetadata\//.test(url)
+  )
+    await google(exchange);
   else await vault(request, body, state, reply);
 }
 
