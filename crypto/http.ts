@@ -8,4 +8,5 @@ export {
   type OutgoingRequest,
   type ResolvedAddress,
 } from './evidence/http-client.ts';
+export { tunnelAgent } from './evidence/proxy-tunnel.ts';
 export { isPublicAddress, literalAddress } from './evidence/public-addresses.ts';

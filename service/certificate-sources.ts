@@ -18,7 +18,7 @@ export const DEVELOPMENT_CA_FILE = 'development-ca.pem';
 const MAX_IN_FLIGHT = 32;
 
 /** A key at a service, and the file with its certificate. */
-export interface ServiceKeySource extends Pick<ServiceSigner, 'limits' | 'isTried'> {
+export interface ServiceKeySource extends Pick<ServiceSigner, 'limits' | 'isTried' | 'proxy'> {
   readonly source: ServiceSigner['place']['service'];
   readonly certificatePath: string;
   readonly place: ServiceSigner['place'];
@@ -96,6 +96,7 @@ function serviceSourceOf(
       place: placeOf(source, key, keyService),
       limits: { maxInFlight: MAX_IN_FLIGHT, timeoutMs: keyService.timeoutSeconds * 1000 },
       isTried: keyService.trySignature,
+      ...(keyService.proxyEnvVar !== undefined && { proxy: keyService.proxyEnvVar.value }),
     },
     path: certificatePath,
     files: `${named('Pem:CertificatePath', certificatePath)} and ${named('KeyService:Key', key)}`,

@@ -295,14 +295,13 @@ type Loaded = LoadedSigner | (ServiceSigner & LoadedIdentity);
 
 async function loadServiceSigner({
   certificatePath,
-  place,
-  limits,
-  isTried,
+  source: _,
+  ...described
 }: ServiceKeySource): Promise<ServiceSigner & LoadedIdentity> {
   const bytes = await readFile(certificatePath).catch((error: NodeJS.ErrnoException) => {
     throw new Fatal('key.unreadable', `${certificatePath} can't be read: ${error.code}.`);
   });
-  return { ...identityOf(certificatesInBundle(bytes)), where: 'service', place, limits, isTried };
+  return { ...identityOf(certificatesInBundle(bytes)), where: 'service', ...described };
 }
 
 /** Time for which a start waits for a key service, milliseconds. */

@@ -146,10 +146,16 @@ const KEY_FORMS: { readonly [source: string]: { readonly is: RegExp; readonly ru
   },
 };
 
+function isProxy(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && search + hash === '';
+}
+
 /** A task that ends first ends its thread, with the other files that are signed there. */
 function checkKeyService(
   prefix: string,
-  { source, keyService: { key, address, timeoutSeconds } }: CertificateSettings,
+  { source, keyService: { key, address, timeoutSeconds, proxyEnvVar } }: CertificateSettings,
   { pipeline }: Settings,
   { faults, warnings }: Findings,
 ): void {
@@ -158,6 +164,11 @@ function checkKeyService(
     faults.push({
       key: `${prefix}:KeyService:TimeoutSeconds`,
       rule: `must be less than Pipeline:TaskTimeoutSeconds, which is ${pipeline.taskTimeoutSeconds}`,
+    });
+  if (proxyEnvVar !== undefined && !isProxy(proxyEnvVar.value))
+    faults.push({
+      key: `${prefix}:KeyService:ProxyEnvVar`,
+      rule: 'must name a variable with an http or https URL without path, such as http://proxy.example.org:3128',
     });
   const form = Object.hasOwn(KEY_FORMS, source) ? KEY_FORMS[source] : undefined;
   if (form !== undefined && key !== undefined && !form.is.test(key))

@@ -184,6 +184,9 @@ const CERTIFICATE_KEYS = {
     ({ env }) => ({ variable: TOKEN_VARIABLE, value: env[TOKEN_VARIABLE] ?? '' }),
     { says: 'Without that file: environment variable with the token.' },
   ),
+  'KeyService:ProxyEnvVar': optional(secretVariable(), {
+    says: 'Environment variable with the URL of an HTTP proxy for https requests to the service, such as `HTTPS_PROXY`; it may have user and password. AWS finds its credentials without it.',
+  }),
   'KeyService:TimeoutSeconds': key(whole(1, 300), 30, {
     unit: 'seconds',
     says: 'Time limit of one signature with its repetitions.',

@@ -13,6 +13,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { tunnelAgent } from './proxy-tunnel.ts';
 import { isPublicAddress, literalAddress } from './public-addresses.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface HttpClientOptions {
   readonly idleMs?: number;
   /** False: accepts any certificate of a server, for connections that stay on this machine. @default true */
   readonly checkCertificates?: boolean;
+  /** http or https URL of a proxy for https requests of the policy `any`, save those to this machine. @default none */
+  readonly proxy?: URL | undefined;
   /** @default the system's resolver */
   readonly resolve?: (name: string) => Promise<readonly ResolvedAddress[]>;
 }
@@ -93,11 +96,13 @@ interface Connections {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
   readonly lookup: LookupFunction;
+  /** For https requests to other machines; undefined: as all. */
+  readonly tunnel?: HttpsAgent | undefined;
 }
 
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const { connections = Number.POSITIVE_INFINITY, idleConnections = 16, idleMs, resolve } = options;
-  const { checkCertificates = true } = options;
+  const { checkCertificates = true, proxy } = options;
   const settings = {
     keepAlive: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
@@ -105,12 +110,14 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
     maxFreeSockets: idleConnections,
     ...(idleMs !== undefined && { timeout: idleMs }),
   };
+  const secure = { ...settings, rejectUnauthorized: checkCertificates };
   const connectionsOf = (policy: AddressPolicy): Connections => ({
     http: new HttpAgent(settings),
-    https: new HttpsAgent({ ...settings, rejectUnauthorized: checkCertificates }),
+    https: new HttpsAgent(secure),
     lookup: lookupFor(policy, resolve ?? resolveAll),
   });
-  const byPolicy = { any: connectionsOf('any'), public: connectionsOf('public') };
+  const tunnel = proxy && tunnelAgent(proxy, secure);
+  const byPolicy = { any: { ...connectionsOf('any'), tunnel }, public: connectionsOf('public') };
   return {
     async send(request) {
       const { url, policy, signal } = request;
@@ -127,6 +134,7 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         http.destroy();
         https.destroy();
       }
+      tunnel?.destroy();
     },
   };
 }
@@ -158,6 +166,11 @@ async function resolveAll(name: string): Promise<readonly ResolvedAddress[]> {
   return systemLookup(name, { all: true, verbatim: true });
 }
 
+/** True for an address of this machine. */
+function isHere({ hostname }: URL): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
 function attempt(request: OutgoingRequest, connections: Connections): Promise<IncomingMessage> {
   const { url, method, headers, body, repeatable, signal } = request;
   return new Promise((resolve, reject) => {
@@ -167,7 +180,9 @@ function attempt(request: OutgoingRequest, connections: Connections): Promise<In
       {
         method,
         headers: { ...headers, ...(Buffer.isBuffer(body) && { 'content-length': String(body.length) }) },
-        agent: secure ? connections.https : connections.http,
+        agent: secure
+          ? ((isHere(url) ? undefined : connections.tunnel) ?? connections.https)
+          : connections.http,
         lookup: connections.lookup,
         signal,
         maxHeaderSize: MAX_HEADER_BYTES,

@@ -218,6 +218,29 @@ for (const [what, members, key] of REFUSED) {
   });
 }
 
+/** Values of a variable with a proxy, and whether they are good. */
+const PROXIES: readonly (readonly [string | undefined, boolean])[] = [
+  ['http://proxy.example.org:3128', true],
+  ['https://ana:secret@proxy.example.org/', true],
+  ['proxy.example.org:3128', false],
+  ['socks5://proxy.example.org', false],
+  ['http://proxy.example.org/path', false],
+  ['', false],
+  [undefined, false],
+];
+for (const [value, isGood] of PROXIES)
+  test(`a proxy of a key service that is ${value} is accepted: ${isGood}`, (t) => {
+    const members = {
+      'Certificate:Source': 'GoogleKms',
+      'Certificate:Pem:CertificatePath': 'a.pem',
+      'Certificate:KeyService:Key': 'projects/p/locations/l/keyRings/r/cryptoKeys/k',
+      'Certificate:KeyService:ProxyEnvVar': 'OUR_PROXY',
+    };
+    const env = value === undefined ? {} : { OUR_PROXY: value };
+    const faults = faultyKeys({ argv: profiles(members), env });
+    t.deepEqual(faults, isGood ? [] : ['Signing:Profiles:0:Certificate:KeyService:ProxyEnvVar']);
+  });
+
 test('a demand needs lists and revocation, and seals have none', (t) => {
   const one = profiles({ Require: 'QESig' });
   const organization = [

@@ -2,6 +2,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { SigningAlgorithmSpec } from '@aws-sdk/client-kms';
 import { CryptoError, type SignatureAlgorithm, type ToBeSigned } from '@sealwright/signatures';
+import { tunnelAgent } from '@sealwright/signatures/http';
+import type { JsonConnections } from './json-requests.ts';
 import {
   type AwsKmsPlace,
   type KeyDriver,
@@ -59,7 +61,10 @@ async function loadSdk(): Promise<Sdk> {
   }
 }
 
-export function awsKmsDriver({ key, region, address }: AwsKmsPlace, connections: number): KeyDriver {
+export function awsKmsDriver(
+  { key, region, address }: AwsKmsPlace,
+  { connections, proxy }: JsonConnections,
+): KeyDriver {
   const name = `The KMS key ${key}`;
   const opened = loadSdk().then((sdk) => ({
     sdk,
@@ -68,7 +73,13 @@ export function awsKmsDriver({ key, region, address }: AwsKmsPlace, connections:
       ...(address !== undefined && { endpoint: address }),
       // Repeated by the caller, who knows the time that is left.
       maxAttempts: 1,
-      requestHandler: { httpAgent: { maxSockets: connections }, httpsAgent: { maxSockets: connections } },
+      requestHandler: {
+        httpAgent: { maxSockets: connections },
+        httpsAgent:
+          proxy === undefined
+            ? { maxSockets: connections }
+            : tunnelAgent(new URL(proxy), { maxSockets: connections, keepAlive: true }),
+      },
     }),
   }));
   // Reported by the first request.

@@ -7,7 +7,7 @@ import type { Clock } from '@sealwright/runtime/core';
 import { CryptoError, type SignatureAlgorithm, type ToBeSigned } from '@sealwright/signatures';
 import { AccessTokens } from './access-tokens.ts';
 import { azureTokenSource } from './azure-credentials.ts';
-import { isObject, type JsonAnswer, JsonClient } from './json-requests.ts';
+import { isObject, type JsonAnswer, JsonClient, type JsonConnections } from './json-requests.ts';
 import {
   type AzureKeyVaultPlace,
   type KeyDriver,
@@ -40,7 +40,7 @@ const REMEDIES: { readonly [code: string]: string } = {
 
 export function azureKeyVaultDriver(
   { address, key }: AzureKeyVaultPlace,
-  connections: number,
+  connections: JsonConnections,
   publicKey: KeyObject,
   clock: Pick<Clock, 'elapsed'>,
 ): KeyDriver {

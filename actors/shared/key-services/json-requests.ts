@@ -6,6 +6,8 @@ export interface JsonAnswer {
   readonly status: number;
   /** `{}` for an answer that is no JSON object. */
   readonly body: { readonly [member: string]: unknown };
+  /** The answer as it came, at most `MAX_ANSWER_BYTES`. */
+  readonly text?: string;
 }
 
 export interface JsonRequest {
@@ -26,11 +28,22 @@ const MAX_ANSWER_BYTES = 1 << 20;
 /** Statuses below 500 after which a later request may succeed; Vault answers 412 and 47x while a node catches up. */
 const PASSING: ReadonlySet<number> = new Set([408, 412, 425, 429, 472, 473]);
 
+export interface JsonConnections {
+  /** Open at once, and kept. */
+  readonly connections: number;
+  /** URL of a proxy; see `HttpClientOptions.proxy`. @default none */
+  readonly proxy?: string | undefined;
+}
+
 export class JsonClient {
   readonly #client;
 
-  constructor(connections: number) {
-    this.#client = createHttpClient({ connections, idleConnections: connections });
+  constructor({ connections, proxy }: JsonConnections) {
+    this.#client = createHttpClient({
+      connections,
+      idleConnections: connections,
+      ...(proxy !== undefined && { proxy: new URL(proxy) }),
+    });
   }
 
   /** @param repeatable false: a request that may count twice is not sent again @throws {ServiceBusy} */
@@ -61,7 +74,7 @@ export class JsonClient {
           // Seconds; services that answer with a date are asked again by the own pauses.
           1000 * (Number(answer.headers['retry-after']) || 0),
         );
-      return { status, body: objectOf(text) };
+      return { status, body: objectOf(text), text };
     } catch (error) {
       if (error instanceof ServiceBusy) throw error;
       throw new ServiceBusy(

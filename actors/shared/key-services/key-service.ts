@@ -72,6 +72,8 @@ export interface ServiceSigner extends SignerIdentity {
   readonly where: 'service';
   readonly place: KeyPlace;
   readonly limits: KeyLimits;
+  /** URL of a proxy for https requests, with its password; never logged or stored. @default none */
+  readonly proxy?: string | undefined;
   /** True: a signature may be tried at start and after an outage. */
   readonly isTried: boolean;
   /** Of `CscPin`, in a pool thread. */

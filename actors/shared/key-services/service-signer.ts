@@ -32,7 +32,15 @@ export interface OpenServiceSigner {
 }
 
 export function openServiceSigner(described: ServiceSigner, machine: Machine): OpenServiceSigner {
-  const { where: _, place: _place, limits, isTried: _isTried, pinState: _pinState, ...identity } = described;
+  const {
+    where: _,
+    place: _place,
+    limits,
+    proxy: _proxy,
+    isTried: _isTried,
+    pinState: _pinState,
+    ...identity
+  } = described;
   const certificate = Buffer.from(identity.certificate);
   const { publicKey } = readCertificate(certificate);
   const driver = driverOf(described, publicKey, machine.clock);
@@ -56,21 +64,22 @@ export function openServiceSigner(described: ServiceSigner, machine: Machine): O
 }
 
 function driverOf(
-  { place, limits: { maxInFlight }, pinState }: ServiceSigner,
+  { place, limits: { maxInFlight }, proxy, pinState }: ServiceSigner,
   publicKey: KeyObject,
   clock: Clock,
 ): KeyDriver {
+  const connections = { connections: maxInFlight, proxy };
   switch (place.service) {
     case 'Vault':
-      return vaultDriver(place, maxInFlight, publicKey);
+      return vaultDriver(place, connections, publicKey);
     case 'AwsKms':
-      return awsKmsDriver(place, maxInFlight);
+      return awsKmsDriver(place, connections);
     case 'AzureKeyVault':
-      return azureKeyVaultDriver(place, maxInFlight, publicKey, clock);
+      return azureKeyVaultDriver(place, connections, publicKey, clock);
     case 'GoogleKms':
-      return googleKmsDriver(place, maxInFlight, publicKey, clock);
+      return googleKmsDriver(place, connections, publicKey, clock);
     case 'Csc':
-      return cscDriver(place, publicKey, { connections: maxInFlight, clock, pin: cscPin(place, pinState) });
+      return cscDriver(place, publicKey, { connections, clock, pin: cscPin(place, pinState) });
   }
 }
 

@@ -5,7 +5,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { CryptoError, type SignatureAlgorithm, type ToBeSigned } from '@sealwright/signatures';
-import { isObject, type JsonAnswer, JsonClient } from './json-requests.ts';
+import { isObject, type JsonAnswer, JsonClient, type JsonConnections } from './json-requests.ts';
 import {
   type KeyDriver,
   keptVersion,
@@ -17,7 +17,11 @@ import {
 
 const HASHES = { sha256: 'sha2-256', sha384: 'sha2-384', sha512: 'sha2-512' } as const;
 
-export function vaultDriver(place: VaultPlace, connections: number, publicKey: KeyObject): KeyDriver {
+export function vaultDriver(
+  place: VaultPlace,
+  connections: JsonConnections,
+  publicKey: KeyObject,
+): KeyDriver {
   const client = new JsonClient(connections);
   const name = `The key ${place.key} of ${place.address}`;
   const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
