@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
 
+export type { AskedSecret } from '../shared/key-services/csc-secrets.ts';
 export type { Administration, ApplicationView, OrganizationView } from './accounts/administration.ts';
 export type { OperatorKeys } from './accounts/operator-keys.ts';
 export type { PasskeyCreation, PasskeyRequest } from './accounts/passkeys.ts';

@@ -27,6 +27,7 @@ import {
   ProviderFailure,
   type SigningProvider,
 } from '../../shared/key-services/csc-person.ts';
+import type { AskedSecret } from '../../shared/key-services/csc-secrets.ts';
 import type { SecretBox } from '../../shared/secrets/secret-box.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
@@ -39,6 +40,8 @@ import type { CertificateSigning } from './signing-certificates.ts';
 /** Time for one step: that of a started signature. */
 export const PROVIDER_STEP_MS = 10 * 60_000;
 const STATE_BYTES = 32;
+/** Attempts with typed values for one start: services lock a credential after some. */
+const MAX_REFUSED = 2;
 /** Browsers keep cookies of 4,096 bytes. */
 const MAX_SEALED = 3_800;
 /** Of a longer list of pages, of a document read in pieces, the first are recorded. */
@@ -65,6 +68,13 @@ type StepOutcome =
     }
   /** The person chooses, again after the document has changed. */
   | { readonly kind: 'choose'; readonly visit: SealedVisit; readonly isAgain: boolean }
+  /** The person types what the credential asks for, again after a wrong value. */
+  | {
+      readonly kind: 'secrets';
+      readonly visit: SealedVisit;
+      readonly isAgain: boolean;
+      readonly choice?: SealedVisit;
+    }
   /** The turn of the person is done, now or before. */
   | { readonly kind: 'signed'; readonly page: string }
   | {
@@ -205,13 +215,7 @@ export class ProviderSigning {
         isAgain: false,
       };
     });
-    const { choice } = visit;
-    if (choice === undefined) return { ...outcome, spent: [state] };
-    // A value that does not fit uses the start up.
-    if (outcome.kind !== 'failed' || outcome.why === 'mismatch')
-      return { ...outcome, spent: [state, choice] };
-    const isOpen = outcome.why !== 'over' && outcome.why !== 'ended';
-    return { ...outcome, spent: [state], ...(isOpen && { back: choice }) };
+    return afterwards(outcome, state, visit.choice);
   }
 
   /** The document and the certificates of the person; undefined: no such step is open in this browser. */
@@ -233,6 +237,84 @@ export class ProviderSigning {
     if (!('kind' in outcome)) return outcome;
     const isOver = outcome.kind === 'signed' || outcome.why === 'ended';
     return isOver ? { ...outcome, spent: [state] } : outcome;
+  }
+
+  /** Lists what the person is to type for the document; undefined: no such step is open in this browser. */
+  async secrets(
+    provider: string,
+    { state, sealed }: SealedVisit,
+  ): Promise<
+    | {
+        readonly document: string;
+        readonly secrets: readonly AskedSecret[];
+        readonly question: string | undefined;
+        readonly page: string;
+      }
+    | Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>
+  > {
+    const visit = this.#open(provider, state, sealed);
+    if (visit?.step !== 'secrets') return failed('over', visit);
+    const outcome = await this.#attempt(visit, async () => {
+      const call = await this.#callOf(visit);
+      assertTurn(call);
+      const { token = '', credential = '', question } = visit;
+      const { secrets = [] } = await this.#at(provider).credential(token, credential);
+      return { document: call.context.name, secrets, question, page: pageOf(visit) };
+    });
+    if (!('kind' in outcome)) return outcome;
+    const isOver = outcome.kind === 'signed' || outcome.why === 'ended';
+    return isOver ? { ...outcome, spent: [state] } : outcome;
+  }
+
+  /**
+   * Authorizes the hash by what the person typed, and signs.
+   * @param values in the order of the secrets
+   * @param use false: the state was used before, so that nothing is sent twice
+   */
+  async authorize(
+    provider: string,
+    { state, sealed }: SealedVisit,
+    {
+      values,
+      origin,
+      use,
+    }: {
+      readonly values: readonly string[];
+      readonly origin: RequestOrigin;
+      readonly use: (state: string) => Promise<boolean>;
+    },
+  ): Promise<SigningStepOutcome> {
+    const visit = this.#open(provider, state, sealed);
+    if (visit?.step !== 'secrets') return failed('over', visit);
+    const outcome = await this.#attempt(visit, async () => {
+      if (!(await use(state))) return this.#over(visit, 'over');
+      assertTurn(await this.#callOf(visit));
+      const { token = '', credential: id = '', toSign, refused = 0 } = visit;
+      const credential = await this.#at(provider).credential(token, id);
+      const { secrets } = credential;
+      if (toSign === undefined || secrets === undefined) return this.#over(visit, 'over');
+      const typed = new Map(secrets.map((one, index) => [one.id, values[index] ?? '']));
+      try {
+        const SAD = await this.#at(provider).authorize(token, credential, toSign, typed);
+        return await this.#sign(visit, SAD, origin);
+      } catch (error) {
+        const isWrong = error instanceof ProviderFailure && error.reason === 'secret';
+        if (!isWrong || refused + 1 >= MAX_REFUSED) throw error;
+        this.#log(provider, error);
+        return this.#asking({ ...visit, refused: refused + 1 }, credential);
+      }
+    });
+    return afterwards(outcome, state, visit.choice);
+  }
+
+  /** Has codes sent, and leads to the page where the person types. */
+  async #asking(
+    { until: _, verifier: __, question: ___, ...visit }: ProviderVisit,
+    credential: PersonCredential,
+  ): Promise<Extract<StepOutcome, { readonly kind: 'secrets' }>> {
+    const question = await this.#at(visit.provider).challenge(visit.token ?? '', credential);
+    const asked = { ...visit, step: 'secrets', ...(question !== undefined && { question }) } as const;
+    return { kind: 'secrets', visit: this.#seal(asked).visit, isAgain: (visit.refused ?? 0) > 0 };
   }
 
   /** Starts the signature with the chosen certificate, and leads to the provider, which is to authorize its hash. */
@@ -272,6 +354,7 @@ export class ProviderSigning {
         toSign,
         started: started.token,
       } as const;
+      if (credential.secrets !== undefined) return this.#asking({ ...visit, ...credentialVisit }, credential);
       return this.#onward(credentialVisit, (secrets) =>
         this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
           language: visit.language,
@@ -309,8 +392,9 @@ export class ProviderSigning {
     );
     if (answer.success) return { kind: 'signed', page: pageOf(visit) };
     const types = typesOf(answer);
-    if (!types.includes('document.changed')) return failed('mismatch', visit, types);
-    const { until: _, verifier: __, credential: ___, toSign: ____, choice: _____, ...more } = visit;
+    if (!types.includes('document.changed'))
+      return failed(types.some(isOfCertificate) ? 'rejected' : 'mismatch', visit, types);
+    const more = chosenAgain(visit);
     return { kind: 'choose', visit: this.#seal({ ...more, step: 'choose' }).visit, isAgain: true };
   }
 
@@ -415,6 +499,35 @@ export class ProviderSigning {
   }
 }
 
+/** A visit whose choice is to be made again. */
+function chosenAgain({
+  until: _,
+  verifier: __,
+  credential: ___,
+  toSign: ____,
+  choice: _____,
+  refused: ______,
+  question: _______,
+  ...more
+}: ProviderVisit) {
+  return more;
+}
+
+/** States that are over after an authorization, and the way back to the choice while that is open. */
+function afterwards<Outcome extends SigningStepOutcome>(
+  outcome: Outcome,
+  state: string,
+  choice: string | undefined,
+): Outcome {
+  // A value that was refused is typed again, for the same start.
+  if (choice === undefined || outcome.kind === 'secrets') return { ...outcome, spent: [state] };
+  // A value that does not fit uses the start up, as does a certificate that may no longer sign.
+  if (outcome.kind !== 'failed' || outcome.why === 'mismatch' || outcome.why === 'rejected')
+    return { ...outcome, spent: [state, choice] };
+  const isOpen = outcome.why !== 'over' && outcome.why !== 'ended';
+  return { ...outcome, spent: [state], ...(isOpen && { back: choice }) };
+}
+
 function placeOf(provider: string, state: string): string {
   return `signing-provider/${provider}/${state}`;
 }
@@ -435,6 +548,10 @@ function failed(
   faults: readonly string[] = [],
 ): Extract<SigningStepOutcome, { readonly kind: 'failed' }> {
   return { kind: 'failed', why, faults, page: visit && pageOf(visit) };
+}
+
+function isOfCertificate(type: string): boolean {
+  return type.startsWith('certificate.');
 }
 
 function typesOf({

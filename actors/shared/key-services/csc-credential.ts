@@ -1,6 +1,7 @@
 /** A credential of the API of the Cloud Signature Consortium: what it signs, and who authorizes it. Source: CSC API 2.0.0.2, 11.5 and 11.6. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { CryptoError } from '@sealwright/signatures';
+import { secretsIn } from './csc-secrets.ts';
 import { isObject, type JsonAnswer } from './json-requests.ts';
 import { mismatch, unavailable } from './key-service.ts';
 
@@ -45,27 +46,17 @@ function publicKeyOf(certificate: unknown): KeyObject | undefined {
   }
 }
 
-/** Version 1 has the members `authMode`, `PIN` and `OTP`; version 2 has `auth`. @throws {CryptoError} `key.unsupported` */
+/** Values that are always the same: nobody is asked for them. @throws {CryptoError} `key.unsupported` */
 function passwordsOf(name: string, body: JsonAnswer['body']): readonly string[] {
   const auth = isObject(body['auth']) ? body['auth'] : undefined;
   const mode = auth === undefined ? body['authMode'] : auth['mode'];
   if (mode === 'implicit') return [];
-  const objects =
-    auth === undefined
-      ? ['PIN', 'OTP'].flatMap((id) => {
-          const member = body[id];
-          return isObject(member) && String(member['presence']) === 'true'
-            ? [{ id, type: id === 'PIN' ? 'Password' : 'OTP' }]
-            : [];
-        })
-      : Array.isArray(auth['objects'])
-        ? auth['objects'].filter(isObject)
-        : [];
-  const isAutomatic = mode === 'explicit' && objects.every(({ type }) => type === 'Password');
-  if (isAutomatic) return objects.map(({ id }) => String(id));
-  const kinds = objects.map(({ type }) => String(type)).join(', ');
+  const secrets = secretsIn(body);
+  if (mode === 'explicit' && secrets?.every(({ kind }) => kind === 'password') === true)
+    return secrets.map(({ id }) => id);
+  const kinds = secrets?.map(({ id, kind }) => `${id}: ${kind}`).join(', ') ?? 'other means';
   throw new CryptoError(
     'key.unsupported',
-    `${name} is authorized by a person (${String(mode)}${kinds === '' ? '' : `: ${kinds}`}). Use a credential for seals, whose authorization is implicit or takes a PIN alone.`,
+    `${name} is authorized by a person (${String(mode)}${kinds === '' ? '' : `, ${kinds}`}). Use a credential for seals, whose authorization is implicit or takes a PIN alone.`,
   );
 }

@@ -1,13 +1,15 @@
 /**
  * Signatures of persons at remote signing services, by the API of the Cloud Signature Consortium: the person lets this
- * service in at the provider (scope `service`), and authorizes one hash there (scope `credential`), whose token is the SAD.
+ * service in at the provider (scope `service`), and authorizes one hash: there (scope `credential`), whose token is the SAD, or
+ * by a PIN and codes.
  *
- * Source: CSC API 2.0.0.2, 8.4, 11.4, 11.5 and 11.10; RFC 6749 §4.1; RFC 7636; RFC 8414; RFC 9207.
+ * Source: CSC API 2.0.0.2, 8.3, 8.4, 11.4 to 11.6, 11.8 and 11.10; 1.0.4.0, 11.4 to 11.8; RFC 6749 §4.1; RFC 7636; RFC 8414; RFC 9207.
  */
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Clock } from '@sealwright/runtime/core';
 import { reasonOf } from './csc.ts';
 import { algorithmOf, DIGESTS, type Digest, schemeOf } from './csc-algorithms.ts';
+import { type AskedSecret, authorizationData, isSecretRefused, secretsIn } from './csc-secrets.ts';
 import { isObject, type JsonAnswer, JsonClient, type JsonRequest } from './json-requests.ts';
 import { limited, REQUEST_MS, type RequestLimit, ServiceBusy } from './key-service.ts';
 
@@ -28,12 +30,12 @@ export interface SigningProvider {
 }
 
 /**
- * `denied`: the person or the provider did not agree. `refused`: the authorization is not, or no longer, good.
- * `unavailable`: the provider does not answer, or not as it should.
+ * `denied`: the person or the provider did not agree. `refused`: the authorization is not, or no longer, good. `secret`: a
+ * typed value is wrong. `unavailable`: the provider does not answer, or not as it should.
  */
 export class ProviderFailure extends Error {
   constructor(
-    readonly reason: 'denied' | 'refused' | 'unavailable',
+    readonly reason: 'denied' | 'refused' | 'secret' | 'unavailable',
     message: string,
   ) {
     super(message);
@@ -54,12 +56,16 @@ export interface PersonCredential {
   readonly algorithms: readonly string[];
   /** Undefined: it cannot sign here. */
   readonly scheme: ReturnType<typeof schemeOf>;
-  /** `blocked`: key or certificate are not in force. `manner`: it is not authorized at the provider. `kind`: of its algorithms. */
+  /** Values that the person types to authorize it; undefined: it is authorized on a page of the provider. */
+  readonly secrets: readonly AskedSecret[] | undefined;
+  /** `blocked`: key or certificate are not in force. `manner`: nothing here can authorize it. `kind`: of its algorithms. */
   readonly trouble?: 'blocked' | 'manner' | 'kind';
 }
 
 /** Credentials of one person that are read. */
 const MAX_CREDENTIALS = 20;
+/** Pages of a list of them. */
+const MAX_PAGES = 10;
 const MAX_ID = 500;
 const MAX_CHAIN = 10;
 /** Characters of a token, which a cookie has room for. */
@@ -67,6 +73,9 @@ const MAX_TOKEN = 2_000;
 const TOKEN = /^[\x21-\x7e]+$/;
 /** Time for which the answer of `info` is kept. */
 const FRESH_MS = 600_000;
+/** Statuses of a code that is sent: with a question, and without. */
+const SENT = [200, 201, 204] as const;
+const MAX_QUESTION = 200;
 /** Characters of a document's name that the provider is told. */
 const MAX_DESCRIPTION = 100;
 
@@ -85,7 +94,7 @@ interface Secrets {
 }
 
 export class CscPersons {
-  readonly #client = new JsonClient(8);
+  readonly #client = new JsonClient({ connections: 8 });
   readonly #base: string;
   readonly #isFirst: boolean;
   #known: { readonly endpoints: Endpoints; readonly until: number } | undefined;
@@ -167,18 +176,79 @@ export class CscPersons {
 
   /** @throws {ProviderFailure} */
   async credentials(token: string): Promise<readonly PersonCredential[]> {
-    const answer = await this.#ask('credentials/list', token, {});
-    const ids = Array.isArray(answer['credentialIDs']) ? answer['credentialIDs'] : [];
-    const known = ids
-      .filter((id): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID)
-      .slice(0, MAX_CREDENTIALS);
+    const known = (await this.#listed(token)).slice(0, MAX_CREDENTIALS);
     return Promise.all(known.map((id) => this.credential(token, id)));
+  }
+
+  /** Ids of the first pages: version 1 lists some at a time. */
+  async #listed(token: string): Promise<readonly string[]> {
+    const found = new Set<string>();
+    let order: object = {};
+    for (let page = 0; page < MAX_PAGES && found.size < MAX_CREDENTIALS; page++) {
+      const { credentialIDs: ids, nextPageToken: pageToken } = await this.#ask(
+        'credentials/list',
+        token,
+        order,
+      );
+      for (const id of Array.isArray(ids) ? ids : [])
+        if (typeof id === 'string' && id !== '' && id.length <= MAX_ID) found.add(id);
+      if (typeof pageToken !== 'string' || pageToken === '') break;
+      order = { pageToken };
+    }
+    return [...found];
   }
 
   /** @throws {ProviderFailure} */
   async credential(token: string, id: string): Promise<PersonCredential> {
     const order = { credentialID: id, certificates: 'chain', certInfo: true, authInfo: true };
     return readPersonCredential(id, await this.#ask('credentials/info', token, order));
+  }
+
+  /**
+   * Has the codes of a credential sent to the person.
+   * @returns a question of the provider, where it answers with one
+   * @throws {ProviderFailure}
+   */
+  async challenge(token: string, { id, secrets = [] }: PersonCredential): Promise<string | undefined> {
+    let question: string | undefined;
+    for (const secret of secrets) {
+      if (secret.kind !== 'challenge') continue;
+      const [path, order] = this.#isFirst
+        ? ['credentials/sendOTP', { credentialID: id }]
+        : ['credentials/getChallenge', { credentialID: id, authObjectID: secret.id }];
+      const { challenge } = await this.#ask(path, token, order, SENT);
+      if (typeof challenge === 'string') question = challenge.slice(0, MAX_QUESTION);
+    }
+    return question;
+  }
+
+  /**
+   * Authorizes one hash by what the person typed, which is sent once and kept nowhere.
+   * @param values by the ids of the secrets
+   * @returns the SAD
+   * @throws {ProviderFailure} `secret` when a value is wrong
+   */
+  async authorize(
+    token: string,
+    { id }: PersonCredential,
+    { hash: value, digest }: HashToSign,
+    values: ReadonlyMap<string, string>,
+  ): Promise<string> {
+    const hashed = this.#isFirst ? { hash: [value] } : { hashes: [value], hashAlgorithmOID: DIGESTS[digest] };
+    const order = {
+      credentialID: id,
+      numSignatures: 1,
+      ...hashed,
+      ...authorizationData(values, this.#isFirst),
+    };
+    const answer = await this.#asked('credentials/authorize', token, order);
+    const { SAD, error } = answer.body;
+    // What the answer says may repeat a typed value.
+    const said = `HTTP status ${answer.status}, ${String(error).slice(0, 40)}`;
+    if (isSecretRefused(answer)) throw new ProviderFailure('secret', `a typed value was refused (${said})`);
+    if (answer.status !== 200) throw new ProviderFailure('refused', `credentials/authorize: ${said}`);
+    if (typeof SAD === 'string' && TOKEN.test(SAD)) return SAD;
+    throw new ProviderFailure('unavailable', 'its answer holds no SAD');
   }
 
   /** @param SAD used up by the call @returns the value, which the caller verifies @throws {ProviderFailure} */
@@ -275,11 +345,20 @@ export class CscPersons {
     return address;
   }
 
-  async #ask(path: string, token: string, body: object): Promise<JsonAnswer['body']> {
-    const headers = { authorization: `Bearer ${token}` };
-    const answer = await this.#send({ url: `${this.#base}/${path}`, headers, body });
-    if (answer.status === 200) return answer.body;
+  async #ask(
+    path: string,
+    token: string,
+    body: object,
+    good: readonly number[] = [200],
+  ): Promise<JsonAnswer['body']> {
+    const answer = await this.#asked(path, token, body);
+    if (good.includes(answer.status)) return answer.body;
     throw new ProviderFailure('refused', `${path}: ${reasonOf(answer)}`);
+  }
+
+  #asked(path: string, token: string, body: object): Promise<JsonAnswer> {
+    const headers = { authorization: `Bearer ${token}` };
+    return this.#send({ url: `${this.#base}/${path}`, headers, body });
   }
 
   /** A code and an activation count once: nothing is sent again. */
@@ -305,15 +384,18 @@ function readPersonCredential(id: string, body: JsonAnswer['body']): PersonCrede
   const publicKey = publicKeyOf(certificates[0]);
   const scheme = publicKey && schemeOf(publicKey.asymmetricKeyType === 'rsa', algorithms);
   const { status = 'valid' } = cert;
+  const mode = auth['mode'] ?? body['authMode'];
+  const typed = mode === 'explicit' ? secretsIn(body) : undefined;
+  const secrets = typed?.length === 0 ? undefined : typed;
   const trouble =
     publicKey === undefined || key['status'] !== 'enabled' || status !== 'valid'
       ? 'blocked'
-      : (auth['mode'] ?? body['authMode']) !== 'oauth2code'
+      : mode !== 'oauth2code' && secrets === undefined
         ? 'manner'
         : scheme === undefined
           ? 'kind'
           : undefined;
-  return { id, certificates, algorithms, scheme, ...(trouble !== undefined && { trouble }) };
+  return { id, certificates, algorithms, scheme, secrets, ...(trouble !== undefined && { trouble }) };
 }
 
 function publicKeyOf(certificate: Buffer | undefined): KeyObject | undefined {

@@ -18,9 +18,10 @@ import { AccessTokens } from './access-tokens.ts';
 import { algorithmOf, DIGESTS, type Digest } from './csc-algorithms.ts';
 import { type Credential, readCredential } from './csc-credential.ts';
 import type { CscPin } from './csc-pin.ts';
+import { authorizationData, isSecretRefused } from './csc-secrets.ts';
 import { cscTokenSource } from './csc-tokens.ts';
 import { HashBatches } from './hash-batches.ts';
-import { type JsonAnswer, JsonClient } from './json-requests.ts';
+import { type JsonAnswer, JsonClient, type JsonConnections } from './json-requests.ts';
 import {
   type CscPlace,
   type KeyDriver,
@@ -41,13 +42,10 @@ interface HashOrder {
 }
 
 interface SessionOptions {
-  readonly connections: number;
+  readonly connections: JsonConnections;
   readonly clock: Pick<Clock, 'elapsed' | 'after'>;
   readonly pin: CscPin;
 }
-
-/** Words of a refused PIN in an answer: of the codes `invalid_pin` and `invalid_otp`, or of the name of the parameter. */
-const PIN_WORDS = /(?<![a-z])(pin|otp|auth_?data)(?![a-z])/i;
 
 export function cscDriver(place: CscPlace, publicKey: KeyObject, parts: SessionOptions): KeyDriver {
   const { clock } = parts;
@@ -151,8 +149,8 @@ class Session {
     if (passwords.length === 0) return this.#activation(await this.#send(path, order, limit), limit);
     if (this.#pin.value === '')
       throw new CryptoError(PIN_REFUSAL, `${this.name} takes a PIN. Set CSC_PIN, and restart the service.`);
-    const { value } = this.#pin;
-    const secrets = this.#isFirst ? { PIN: value } : { authData: passwords.map((id) => ({ id, value })) };
+    const values = new Map(passwords.map((id) => [id, this.#pin.value]));
+    const secrets = authorizationData(values, this.#isFirst);
     return this.#pin.inTurn(limit, async () => {
       if (this.#pin.refusal !== undefined) throw this.#pinRefused(this.#pin.refusal);
       // Another refusal with 401 may be that of the PIN.
@@ -160,7 +158,7 @@ class Session {
         status === 401 && body['error'] === 'invalid_token';
       const answer = await this.#send(path, { ...order, ...secrets }, limit, isTokenRefused);
       const reason = reasonOf(answer);
-      if (answer.status === 200 || !PIN_WORDS.test(reason)) return this.#activation(answer, limit);
+      if (!isSecretRefused(answer)) return this.#activation(answer, limit);
       // A credential that is disabled or gone says so itself.
       await this.find(this.publicKey, limit).catch((error: unknown) => {
         if (!(error instanceof ServiceBusy)) throw error;

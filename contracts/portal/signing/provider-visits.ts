@@ -47,7 +47,7 @@ export const providerStart = {
 } as const;
 
 export const providerVisit = z.strictObject({
-  step: z.enum(['service', 'choose', 'credential']),
+  step: z.enum(['service', 'choose', 'credential', 'secrets']),
   provider: z.string(),
   key: z.string(),
   ticket: z.string(),
@@ -73,6 +73,10 @@ export const providerVisit = z.strictObject({
   credential: z.string().optional(),
   /** State of the choice that led to a credential. */
   choice: z.string().optional(),
+  /** Attempts with typed values that were refused. */
+  refused: z.int().optional(),
+  /** Question of the provider. */
+  question: z.string().optional(),
   toSign: z.strictObject({ hash: z.string(), digest: z.enum(['sha256', 'sha384', 'sha512']) }).optional(),
 });
 

@@ -16,6 +16,7 @@ import {
   certificateChoicePage,
   onTheWayPage,
   providerTroublePage,
+  secretsPage,
 } from '../../../web/pages/portal/accounts/provider-signing-view.tsx';
 import { languageOf, textsFor } from '../../../web/pages/portal/language.ts';
 import { clientNetwork } from '../../core/access/addresses.ts';
@@ -43,6 +44,8 @@ const STEPS = { permits: 300, windowSeconds: 60 } as const;
 /** Longer answers are refused: the parts of one have some hundred characters. */
 const MAX_ANSWER = 8192;
 const MAX_STATE = 64;
+/** Characters of a PIN or a code. */
+const MAX_TYPED = 200;
 /** Characters of the state in the name of the cookie: visits side by side do not end each other. */
 const NAME_LENGTH = 8;
 /** Characters of visits that a browser keeps: with more, its requests would become too long (`MAX_HEAD_BYTES`). */
@@ -75,7 +78,14 @@ export function providerSigningRoutes(
   { nodes, used }: { readonly nodes: OtherNodes | undefined; readonly used: Parts['used'] },
 ): readonly AnyRoute[] {
   const parts: Parts = { signing, used, steps: limiterOf(nodes, 'signing-provider', STEPS, clock) };
-  return [startRoute(parts), returnRoute(parts), choiceRoute(parts), chooseRoute(parts)];
+  return [
+    startRoute(parts),
+    returnRoute(parts),
+    choiceRoute(parts),
+    chooseRoute(parts),
+    secretsRoute(parts),
+    authorizeRoute(parts),
+  ];
 }
 
 function startRoute({ signing, steps }: Parts): AnyRoute {
@@ -184,6 +194,63 @@ function chooseRoute({ signing, steps }: Parts): AnyRoute {
   });
 }
 
+function secretsRoute({ signing, steps }: Parts): AnyRoute {
+  return portalRoute({
+    ...COMMON,
+    method: 'GET',
+    path: `${PATH}/authorization`,
+    summary: 'Asks for what authorizes the signature with a certificate of a signing provider.',
+    description: 'A PIN or codes, where the certificate is not confirmed on a page of the provider.',
+    headers: ['accept-language', 'cookie'],
+    query: plainQuery.extend({ visit: state.default(''), again: z.string().max(5).optional() }),
+    responses: { 302: 'empty', ...PAGES },
+    async handle({ params: { name }, query, header, caller }) {
+      await steps.acquire(clientNetwork(caller.address));
+      const found = await signing.secrets(name, visitOf(query.visit, header('cookie'), caller));
+      if ('kind' in found) return replyTo(signing, found, { name, header, caller });
+      const html = secretsPage(frameOf(signing, name, { ...found, header }), {
+        ...found,
+        action: `/signing-provider/${encodeURIComponent(name)}/authorization`,
+        visit: query.visit,
+        isAgain: query.again !== undefined,
+      });
+      return page(200, html, pageHeaders('none', 'own'));
+    },
+  });
+}
+
+const typed = z.string().max(MAX_TYPED).default('');
+
+function authorizeRoute({ signing, steps, used }: Parts): AnyRoute {
+  return portalRoute({
+    ...COMMON,
+    method: 'POST',
+    path: `${PATH}/authorization`,
+    summary: 'Signs with a certificate of a signing provider, by what the participant typed.',
+    description: 'Works once for each page. What was typed goes to the provider alone, and is not kept.',
+    bodyPolicy: 'form',
+    headers: ['accept-language', 'cookie', 'user-agent'],
+    body: z.object({
+      visit: state.default(''),
+      secret0: typed,
+      secret1: typed,
+      secret2: typed,
+      secret3: typed,
+    }),
+    responses: { 302: 'empty', ...PAGES },
+    async handle({ params: { name }, body, header, caller }) {
+      await steps.acquire(clientNetwork(caller.address));
+      const { visit, secret0, secret1, secret2, secret3 } = body;
+      const outcome = await signing.authorize(name, visitOf(visit, header('cookie'), caller), {
+        values: [secret0, secret1, secret2, secret3],
+        origin: requestOriginOf({ caller, header }),
+        use: (id) => used.use(`signing-provider/${name}\0${id}`),
+      });
+      return replyTo(signing, outcome, { name, header, caller });
+    },
+  });
+}
+
 function textsOf(query: Readonly<Record<string, unknown>>): Record<string, string> {
   const texts = Object.entries(query).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -210,6 +277,11 @@ function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: St
       const { visit, isAgain } = outcome;
       const query = `visit=${visit.state}${isAgain ? '&again=1' : ''}`;
       return redirect(302, `${path}?${query}`, cookies);
+    }
+    case 'secrets': {
+      const { visit, isAgain } = outcome;
+      const query = `visit=${visit.state}${isAgain ? '&again=1' : ''}`;
+      return redirect(302, `${path}/authorization?${query}`, cookies);
     }
     case 'onward': {
       const html = onTheWayPage(frameOf(signing, name, { page: undefined, header }), {

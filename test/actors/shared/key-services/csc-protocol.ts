@@ -78,9 +78,9 @@ function infoOf(own: CscState, key: KeyObject, isFirst: boolean): object {
           auth: {
             mode,
             ...(factors.length > 0 && {
-              objects: factors.map((type) => ({
-                type,
-                id: type === 'Password' ? 'PIN' : 'OTP',
+              objects: factors.map((factor) => ({
+                ...(factor === 'Totp' ? { type: 'Password', generator: 'totp' } : { type: factor }),
+                id: factor === 'Password' ? 'PIN' : 'OTP',
                 format: 'N',
               })),
             }),
@@ -119,7 +119,9 @@ async function authorize(
         )?.value;
     if (given !== PIN) {
       own.pinFailures += 1;
-      return refuse(own.pinStatus, 'invalid_pin', 'The PIN is invalid');
+      return isFirst
+        ? refuse(own.pinStatus, 'invalid_pin', 'The PIN is invalid')
+        : refuse(own.pinStatus, 'invalid_authentication_data', 'The authentication data is invalid');
     }
     own.pinFailures = 0;
   }

@@ -137,7 +137,7 @@ for (const version of VERSIONS)
     for (let attempt = 0; attempt < 3; attempt += 1)
       t.regex(
         String(await failureOf(remote)),
-        /^key\.password .*invalid_pin.*not sent again.*Correct CSC_PIN/,
+        /^key\.password .*invalid_(pin|authentication_data).*not sent again.*Correct CSC_PIN/,
       );
     t.is(own.pinFailures, 1);
     t.is(server.signed, 1);
@@ -168,7 +168,10 @@ test.serial(
   async (t) => {
     const { own, signer, server } = await wrongPin(t);
     own.pinStatus = 401;
-    t.regex(String(await failureOf(opened(t, signer).signer)), /^key\.password .*invalid_pin/);
+    t.regex(
+      String(await failureOf(opened(t, signer).signer)),
+      /^key\.password .*invalid_(pin|authentication_data)/,
+    );
     t.is(own.pinFailures, 1);
     process.env['CSC_PIN'] = PIN;
     const { signer: remote } = opened(t, signer);
@@ -310,6 +313,14 @@ const REFUSED: readonly (readonly [string, (provider: Provider) => void, RegExp]
       own.factors = ['Password', 'ChallengeResponse'];
     },
     /^key\.unsupported .*by a person/,
+  ],
+  [
+    'a code of a device',
+    ({ own }) => {
+      own.mode = 'explicit';
+      own.factors = ['Password', 'Totp'];
+    },
+    /^key\.unsupported .*by a person \(explicit, PIN: password, OTP: code\)/,
   ],
   [
     'another algorithm',

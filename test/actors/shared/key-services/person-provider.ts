@@ -24,7 +24,12 @@ export interface HeldCredential {
   readonly keyStatus?: string;
   readonly certStatus?: string;
   readonly mode?: string;
+  /** Of the mode `explicit`: what authorizes it, as version 2 says it. */
+  readonly objects?: readonly { readonly id: string; readonly [member: string]: unknown }[];
 }
+
+/** Values that authorize credentials of the mode `explicit`, by their ids. */
+export const TYPED = { PIN: '123456', OTP: '778899' } as const;
 
 type Answer = { readonly status: number; readonly body: object };
 
@@ -49,6 +54,14 @@ export interface PersonProvider {
   value: ((own: Buffer) => Buffer) | undefined;
   /** All activations have ended. */
   hasExpired: boolean;
+  /** Codes that were sent, by the ids of their objects. */
+  readonly sent: string[];
+  /** Bodies of the requests for an authorization by typed values. */
+  readonly typed: Record<string, unknown>[];
+  /** Question with which codes are asked for; undefined: they are sent. */
+  question: string | undefined;
+  /** Ids on one page of the list. */
+  pageSize: number;
   /** Before each signature. */
   before: () => Promise<unknown>;
   /** The page of the provider waits for a press. */
@@ -95,6 +108,10 @@ export async function startPersonProvider(t: Pick<ExecutionContext, 'teardown'>)
     otherHash: undefined,
     value: undefined,
     hasExpired: false,
+    sent: [],
+    typed: [],
+    question: undefined,
+    pageSize: 100,
     before: () => Promise.resolve(),
     hasPage: false,
     tokenLength: 36,
@@ -179,13 +196,16 @@ function token(form: URLSearchParams, { own, codes, tokens, activations }: State
     grant?.parameters['code_challenge'] === challenge;
   if (grant === undefined || !isGood) return [400, { error: 'invalid_grant' }];
   const access_token = randomUUID().padEnd(own.tokenLength, 'x');
-  const { scope, credentialID = '', hashes = '', numSignatures, hashAlgorithmOID = '' } = grant.parameters;
+  const { scope, credentialID = '', numSignatures, hashAlgorithmOID = '' } = grant.parameters;
+  // Version 1 names the hash alone.
+  const { hash: first, hashes = first ?? '' } = grant.parameters;
   if (scope === 'service') {
     tokens.add(access_token);
     return [200, { access_token, token_type: 'Bearer', expires_in: 3600 }];
   }
   const given = hashes.split(',').map((one) => Buffer.from(one, 'base64url').toString('base64'));
-  const isBound = given.length === Number(numSignatures) && DIGESTS[hashAlgorithmOID] !== undefined;
+  const isNamed = first !== undefined || DIGESTS[hashAlgorithmOID] !== undefined;
+  const isBound = given.length === Number(numSignatures) && isNamed;
   if (scope !== 'credential' || !isBound) return [400, { error: 'invalid_scope' }];
   const authorized = own.otherHash === undefined ? given : [own.otherHash];
   own.otherHash = undefined;
@@ -197,13 +217,16 @@ async function api(
   path: string,
   body: Record<string, unknown>,
   authorization: string,
-  { own, tokens, activations }: State,
+  state: State,
 ): Promise<[number, object]> {
-  if (path === '/csc/v2/info')
+  const { own, tokens, activations } = state;
+  const [, version, method = ''] = /^\/csc\/(v1|v2)\/(.+)$/.exec(path) ?? [];
+  const isFirst = version === 'v1';
+  if (method === 'info')
     return [
       200,
       {
-        specs: '2.0.0.2',
+        specs: isFirst ? '1.0.4.0' : '2.0.0.2',
         authType: ['oauth2code'],
         oauth2: `${own.url}/csc`,
         methods: ['credentials/list', 'credentials/info', 'signatures/signHash'],
@@ -211,21 +234,26 @@ async function api(
       },
     ];
   if (!tokens.has(authorization.replace(/^Bearer /, ''))) return [401, { error: 'invalid_token' }];
-  if (path === '/csc/v2/credentials/list') return [200, { credentialIDs: [...own.credentials.keys()] }];
+  if (method === 'credentials/list') return [200, listOf(own, Number(body['pageToken'] ?? 0))];
   const id = String(body['credentialID']);
   const held = own.credentials.get(id);
   if (held === undefined) return [400, { error: 'invalid_request', error_description: 'credentialID' }];
-  if (path === '/csc/v2/credentials/info') return [200, infoOf(held)];
-  if (path !== '/csc/v2/signatures/signHash') return [501, { error: 'not_implemented' }];
+  if (method === 'credentials/info') return [200, infoOf(held, isFirst)];
+  if (method === 'credentials/authorize') return authorizeTyped(id, held, body, { state, isFirst });
+  if (method === (isFirst ? 'credentials/sendOTP' : 'credentials/getChallenge')) {
+    own.sent.push(String(body['authObjectID'] ?? 'OTP'));
+    return own.question === undefined ? [204, {}] : [200, { challenge: own.question }];
+  }
+  if (method !== 'signatures/signHash') return [501, { error: 'not_implemented' }];
   const SAD = String(body['SAD']);
   const activation = own.hasExpired ? undefined : activations.get(SAD);
   activations.delete(SAD);
-  const hashes = body['hashes'] as readonly string[];
+  const hashes = body[isFirst ? 'hash' : 'hashes'] as readonly string[];
   const isBound =
     activation?.credential === id && hashes.every((one) => activation.hashes.includes(one)) === true;
   if (!isBound) return [400, { error: 'invalid_request', error_description: 'Invalid parameter SAD' }];
   await own.before();
-  const digest = DIGESTS[String(body['hashAlgorithmOID'])] ?? 'sha256';
+  const digest = DIGESTS[String(body[isFirst ? 'hashAlgo' : 'hashAlgorithmOID'])] ?? 'sha256';
   const values = hashes.map((one) => {
     const data = Buffer.from(one, 'base64');
     const value =
@@ -241,12 +269,46 @@ async function api(
   return [200, { signatures: values }];
 }
 
-function infoOf({ key, certificates, algorithms, ...more }: HeldCredential): object {
-  const { keyStatus = 'enabled', certStatus = 'valid', mode = 'oauth2code' } = more;
+function listOf({ credentials, pageSize }: PersonProvider, from: number): object {
+  const ids = [...credentials.keys()];
+  const next = from + pageSize;
+  return {
+    credentialIDs: ids.slice(from, next),
+    ...(next < ids.length && { nextPageToken: String(next) }),
+  };
+}
+
+function authorizeTyped(
+  credential: string,
+  { objects = [] }: HeldCredential,
+  body: Record<string, unknown>,
+  { state: { own, activations }, isFirst }: { readonly state: State; readonly isFirst: boolean },
+): [number, object] {
+  own.typed.push(body);
+  const given = new Map<unknown, unknown>(
+    isFirst
+      ? Object.entries(body)
+      : (body['authData'] as { id: string; value: string }[]).map(({ id, value }) => [id, value]),
+  );
+  const isRight = objects.every(({ id }) => given.get(id) === TYPED[id as keyof typeof TYPED]);
+  if (!isRight)
+    return isFirst
+      ? [400, { error: 'invalid_pin', error_description: 'The PIN is invalid' }]
+      : [400, { error: 'invalid_authentication_data', error_description: 'The data is invalid' }];
+  const hashes = body[isFirst ? 'hash' : 'hashes'] as readonly string[];
+  if (body['numSignatures'] !== hashes.length) return [400, { error: 'invalid_request' }];
+  const SAD = randomUUID();
+  activations.set(SAD, { credential, hashes });
+  return [200, { SAD, expiresIn: 300 }];
+}
+
+function infoOf({ key, certificates, algorithms, ...more }: HeldCredential, isFirst: boolean): object {
+  const { keyStatus = 'enabled', certStatus = 'valid', mode = 'oauth2code', objects } = more;
+  const first = Object.fromEntries(objects?.map(({ id, ...of }) => [id, { presence: 'true', ...of }]) ?? []);
   return {
     key: { status: keyStatus, algo: algorithms, len: key.asymmetricKeyDetails?.modulusLength ?? 256 },
     cert: { status: certStatus, certificates: certificates.map((der) => der.toString('base64')) },
-    auth: { mode },
+    ...(isFirst ? { authMode: mode, ...first } : { auth: { mode, ...(objects && { objects }) } }),
     SCAL: '2',
     multisign: 1,
   };

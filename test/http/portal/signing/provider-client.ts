@@ -22,6 +22,17 @@ export function providerSettings(provider: Pick<PersonProvider, 'address'>) {
   };
 }
 
+/** Settings of one more provider: the same, by version 1. */
+export function firstVersion(provider: Pick<PersonProvider, 'address'>) {
+  return {
+    'Portal:SigningProviders:1:Name': 'first-trust',
+    'Portal:SigningProviders:1:Title': 'First Trust',
+    'Portal:SigningProviders:1:Address': provider.address.replace('/v2', '/v1'),
+    'Portal:SigningProviders:1:ClientId': PERSON_CLIENT.id,
+    'Portal:SigningProviders:1:ClientSecret': PERSON_CLIENT.secret,
+  };
+}
+
 const ALGORITHMS = { rsa: '1.2.840.113549.1.1.1', ec: '1.2.840.10045.2.1' } as const;
 
 export function held(
@@ -86,6 +97,15 @@ export class Browser {
     const url = page.url.replace(/\?.*/, '');
     const body = new URLSearchParams({ visit, credential });
     return this.go(url, { method: 'POST', body }, until);
+  }
+
+  /** Sends what the person types on the page of secrets. */
+  type(page: Shown, ...values: readonly string[]): Promise<Shown> {
+    const visit = new URL(page.url).searchParams.get('visit') ?? '';
+    const url = page.url.replace(/\?.*/, '');
+    const body = new URLSearchParams({ visit });
+    for (const [index, value] of values.entries()) body.set(`secret${index}`, value);
+    return this.go(url, { method: 'POST', body });
   }
 
   /** Another browser with the same cookies. */

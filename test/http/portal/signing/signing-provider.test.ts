@@ -5,10 +5,11 @@ import {
   type HeldCredential,
   type PersonProvider,
   startPersonProvider,
+  TYPED,
 } from '../../../actors/shared/key-services/person-provider.ts';
 import { pki, signerHolding } from '../../../pki/pki.ts';
 import type { SignerBody } from './certificate-client.ts';
-import { Browser, documentOf, held, providerSettings } from './provider-client.ts';
+import { Browser, documentOf, firstVersion, held, providerSettings } from './provider-client.ts';
 
 let shared: Promise<{ readonly program: PortalProgram; readonly provider: PersonProvider }> | undefined;
 
@@ -16,7 +17,12 @@ let shared: Promise<{ readonly program: PortalProgram; readonly provider: Person
 async function parts(t: ExecutionContext) {
   shared ??= (async () => {
     const provider = await startPersonProvider({ teardown: () => {} });
-    const program = await startProgram({ teardown: () => {} }, { settings: providerSettings(provider) });
+    const program = await startProgram(
+      { teardown: () => {} },
+      {
+        settings: { ...providerSettings(provider), ...firstVersion(provider) },
+      },
+    );
     program.service.unref();
     return { program, provider };
   })();
@@ -24,6 +30,10 @@ async function parts(t: ExecutionContext) {
   provider.credentials.clear();
   provider.credentials.set('cred-1', held(pki().signer('rsa-2048')));
   provider.authorized.length = 0;
+  provider.sent.length = 0;
+  provider.typed.length = 0;
+  provider.question = undefined;
+  provider.pageSize = 100;
   return { ...program, provider, browser: new Browser(), signed: provider.signed, t };
 }
 
@@ -98,6 +108,122 @@ for (const [what, credential] of KINDS)
     t.not(service?.['state'], authorized?.['state']);
     t.is(own.provider.signed, own.signed + 1);
   });
+
+const PIN = { id: 'PIN', type: 'Password', format: 'N', label: 'Signature PIN' } as const;
+/** Provider, what its credential asks for, and the codes that are sent before. */
+const EXPLICIT: readonly (readonly [string, string, HeldCredential['objects'], readonly string[]])[] = [
+  ['a PIN', 'acme-trust', [PIN], []],
+  [
+    'a PIN and a code of a device',
+    'acme-trust',
+    [PIN, { id: 'OTP', type: 'Password', generator: 'totp' }],
+    [],
+  ],
+  ['a PIN and a code that is sent', 'acme-trust', [PIN, { id: 'OTP', type: 'ChallengeResponse' }], ['OTP']],
+  ['a PIN by version 1', 'first-trust', [PIN], []],
+  [
+    'a PIN and a code that is sent by version 1',
+    'first-trust',
+    [PIN, { id: 'OTP', type: 'online' }],
+    ['OTP'],
+  ],
+  ['a code of a device by version 1', 'first-trust', [{ id: 'OTP', type: 'offline' }], []],
+];
+
+/** Up to the page where the person types. */
+async function toSecrets(own: Parts, provider: string, objects: HeldCredential['objects']) {
+  own.provider.credentials.set(
+    'cred-1',
+    held(pki().signer('p-256'), { mode: 'explicit', ...(objects && { objects }) }),
+  );
+  const document = await documentOf(own.acme);
+  const started = await own.browser.start(own.url, document, { provider });
+  const choice = await own.browser.go(started.body.address);
+  return { ...document, page: await own.browser.choose(choice, 'cred-1') };
+}
+
+const right = (objects: HeldCredential['objects'] = []) =>
+  objects.map(({ id }) => TYPED[id as keyof typeof TYPED]);
+
+for (const [what, provider, objects, sent] of EXPLICIT)
+  test.serial(`a participant signs with ${what}, which goes to the provider alone`, async (t) => {
+    const own = await parts(t);
+    const { id, page } = await toSecrets(own, provider, objects);
+    t.is(page.status, 200, page.text);
+    t.is(page.text.match(/type="password"/g)?.length, objects?.length);
+    t.deepEqual(own.provider.sent, sent);
+    t.is(own.provider.typed.length, 0);
+    const twin = own.browser.copy();
+    const end = await own.browser.type(page, ...right(objects));
+    t.true(end.url.includes('/sign?ticket='), `${end.url} ${end.text}`);
+    await concluded(own, id);
+    const [signer] = await signers(own, id);
+    t.like(signer, { isElectronic: false, validationResults: { isValid: true, errors: [] } });
+    t.is(own.provider.typed.length, 1);
+    t.like(own.provider.typed[0], { credentialID: 'cred-1', numSignatures: 1 });
+    t.is(own.provider.authorized.length, 1, 'only the service was authorized on a page');
+    t.is(own.provider.signed, own.signed + 1);
+    // The page counts once.
+    t.true((await twin.type(page, ...right(objects))).url.includes('/sign?ticket='));
+    t.is(own.provider.typed.length, 1);
+  });
+
+test.serial('a wrong PIN is asked for once more, and then the certificate', async (t) => {
+  const own = await parts(t);
+  const objects = [PIN, { id: 'OTP', type: 'ChallengeResponse' }];
+  own.provider.question = 'Name of your first <dog>?';
+  const { id, page } = await toSecrets(own, 'acme-trust', objects);
+  t.true(page.text.includes('Name of your first &lt;dog>?'), page.text);
+  const again = await own.browser.type(page, '000000', TYPED.OTP);
+  t.regex(again.url, /again=1/);
+  t.true(again.text.includes('does not accept what was typed'), again.text);
+  t.deepEqual(own.provider.sent, ['OTP', 'OTP']);
+  const over = await own.browser.type(page, TYPED.PIN, TYPED.OTP);
+  t.is(over.status, 403, 'the first page is used');
+  const ended = await own.browser.type(again, '000001', TYPED.OTP);
+  t.is(ended.status, 403);
+  t.true(ended.text.includes('does not accept what was typed'), ended.text);
+  t.is(own.provider.typed.length, 2);
+  await assertOpen(own, id);
+  const choice = /href="(\/signing-provider\/[^"]+)"/.exec(ended.text)?.[1] ?? '';
+  const back = await own.browser.go(new URL(choice.replaceAll('&amp;', '&'), own.url).href);
+  const third = await own.browser.choose(back, 'cred-1');
+  t.true((await own.browser.type(third, TYPED.PIN, TYPED.OTP)).url.includes('/sign?ticket='));
+  await concluded(own, id);
+  const log = own.service.printed;
+  for (const value of ['000000', '000001', TYPED.PIN, TYPED.OTP]) t.false(log.includes(`"${value}"`), value);
+});
+
+test.serial('what is not typed here is shown and cannot be chosen', async (t) => {
+  const own = await parts(t);
+  for (const objects of [
+    [PIN, { id: 'SMS', type: 'ChallengeResponseOOB' }],
+    [{ id: 'x', type: 'Fingerprint' }],
+    [{ id: 'x', type: 'constructor' }],
+    [],
+  ]) {
+    own.provider.credentials.set('cred-1', held(pki().signer('p-256'), { mode: 'explicit', objects }));
+    const { page } = await toChoice(own);
+    t.true(page.text.includes('confirmed in a way that cannot be used here'), JSON.stringify(objects));
+    t.is((await own.browser.choose(page, 'cred-1')).status, 403);
+  }
+});
+
+test.serial('version 1 lists certificates page by page', async (t) => {
+  const own = await parts(t);
+  own.provider.pageSize = 2;
+  for (let index = 2; index <= 5; index++)
+    own.provider.credentials.set(`cred-${index}`, held(pki().signer('p-256')));
+  const document = await documentOf(own.acme);
+  const started = await own.browser.start(own.url, document, { provider: 'first-trust' });
+  const page = await own.browser.go(started.body.address);
+  t.is(page.text.match(/type="radio"/g)?.length, 5);
+  t.true((await own.browser.choose(page, 'cred-5')).url.includes('/sign?ticket='));
+  await concluded(own, document.id);
+  t.like(own.provider.authorized[1], { scope: 'credential', credentialID: 'cred-5' });
+  t.regex(own.provider.authorized[1]?.['hash'] ?? '', /^[\w-]{43}$/);
+  t.is(own.provider.authorized[1]?.['hashes'], undefined);
+});
 
 test.serial('a person who does not agree at the provider signs nothing, and can begin again', async (t) => {
   const own = await parts(t);

@@ -1,5 +1,5 @@
 /** Pages between the signing page and a signing provider: the person's certificates there, and what went wrong. */
-import type { ProviderTrouble, ShownCredential } from '../../../../actors/portal/api.ts';
+import type { AskedSecret, ProviderTrouble, ShownCredential } from '../../../../actors/portal/api.ts';
 import { Button, ButtonLink } from '../../../components/controls.tsx';
 import { noticePage } from '../notice-view.tsx';
 import { portalPage } from '../page-frame.tsx';
@@ -104,6 +104,76 @@ function Certificate({
       </span>
     </label>
   );
+}
+
+/** The person types what authorizes the signature. */
+export function secretsPage(
+  { words, provider }: Frame,
+  {
+    action,
+    visit,
+    document,
+    secrets,
+    question,
+    page,
+    isAgain,
+  }: {
+    readonly action: string;
+    readonly visit: string;
+    readonly document: string;
+    readonly secrets: readonly AskedSecret[];
+    readonly question: string | undefined;
+    readonly page: string;
+    /** True: a value that was typed before is wrong. */
+    readonly isAgain: boolean;
+  },
+): string {
+  const texts = words.provider;
+  const title = filled(texts.secretsTitle, { provider });
+  return portalPage({
+    words,
+    title,
+    kind: 'quiet',
+    main: (
+      <main id="main" class="notice narrow" tabIndex={-1}>
+        <h1>{title}</h1>
+        <p>{filled(texts.secretsText, { document, provider })}</p>
+        {isAgain && (
+          <p class="trouble" role="alert">
+            {texts.failures.secret}
+          </p>
+        )}
+        {question !== undefined && <p>{question}</p>}
+        <form method="post" action={action} class="stack" autocomplete="off">
+          <input type="hidden" name="visit" value={visit} />
+          {secrets.map(({ kind, label, isNumeric }, index) => (
+            <label class="stack">
+              <span>
+                {texts.secrets[kind]}
+                {label !== undefined && ` (${label})`}
+              </span>
+              <input
+                type="password"
+                name={`secret${index}`}
+                required
+                maxLength={200}
+                autocomplete={kind === 'password' ? 'off' : 'one-time-code'}
+                inputMode={isNumeric ? 'numeric' : undefined}
+              />
+            </label>
+          ))}
+          <Button type="submit" rank="main" big>
+            {texts.sign}
+          </Button>
+        </form>
+        <p>
+          <ButtonLink href={page} rank="quiet">
+            {texts.back}
+          </ButtonLink>
+        </p>
+      </main>
+    ),
+  });
 }
 
 /** Leads on by itself. @param to address at the provider; `text`: `returned` on the way back */
