@@ -3,6 +3,7 @@
  *
  * Findings about a container itself, independent of its signatures (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1).
  */
+import { TAG } from '../asn1/read.ts';
 import { type InspectionContext, inspectCades } from '../cades/validate.ts';
 import { memorySource, type Source } from '../core/files.ts';
 import { type Finding, failed, passed, warned } from '../core/validation-report.ts';
@@ -284,6 +285,15 @@ function signaturesIn(container: Container, context: InspectionContext): FileSig
   };
 }
 
+/** Roots of files of XML signatures (EN 319 162-1 §A.5; OpenDocument 1.2 part 3 §5; one signature alone). */
+const SIGNATURE_ROOTS: ReadonlySet<string> = new Set(['XAdESSignatures', 'document-signatures', 'Signature']);
+
+/** Reports a signature file that other programs may not read. */
+function otherForm(file: string, how: string): Finding {
+  const message = 'A file of signatures has another form than the standard gives it.';
+  return warned('container.signatures', message, `${printableName(file)}: ${how}`);
+}
+
 function xadesIn(container: Container, file: string, { certificates, work }: InspectionContext): Found {
   const map = readable(container.bytes(file));
   if (!('utf8' in map))
@@ -303,6 +313,8 @@ function xadesIn(container: Container, file: string, { certificates, work }: Ins
     return name === undefined ? undefined : container.member(name);
   };
   const context = { ...referenceContext(map, found), given: certificates };
+  const root = map.root.name.replace(/^.*:/, '');
+  if (!SIGNATURE_ROOTS.has(root)) findings.push(otherForm(file, `its root is ${printableName(root)}`));
   const nodes = topSignatures(map);
   if (nodes.length === 0)
     findings.push(failed('file.signatures', `${printableName(file)} has no signature.`));
@@ -356,8 +368,9 @@ function cadesAlone(
               `${printableName(file)} is not the name of the signature in a container of one file.`,
             ),
           ];
+    const bytes = container.bytes(file);
     const facts = inspectCades(
-      memorySource(file, container.bytes(file)),
+      memorySource(file, bytes),
       content === undefined ? { certificates } : { content, certificates },
     );
     counted(facts.signatures, work);
@@ -366,7 +379,7 @@ function cadesAlone(
       signatures: facts.signatures.map((one) =>
         forContainer(file, unnamed(one, object), { covered, container }),
       ),
-      findings: [...name, ...facts.findings, ...timestampsIn(file, facts)],
+      findings: [...name, ...facts.findings, ...formOf(file, bytes, facts)],
     };
   });
   return {
@@ -376,11 +389,13 @@ function cadesAlone(
   };
 }
 
-/** Reports a time-stamp in a file for a signature: nobody signed. */
-function timestampsIn(file: string, { signatures }: FileSignatures): Finding[] {
-  if (!signatures.some(({ isTimestamp }) => isTimestamp)) return [];
-  const message = `${printableName(file)} holds a time-stamp in place of a signature.`;
-  return [failed('container.signatures', message, 'SIG_CONSTRAINTS_FAILURE')];
+/** Reports a time-stamp in a file for a signature, since nobody signed, and a signature as text. */
+function formOf(file: string, bytes: Buffer, { signatures }: FileSignatures): Finding[] {
+  if (signatures.some(({ isTimestamp }) => isTimestamp)) {
+    const message = `${printableName(file)} holds a time-stamp in place of a signature.`;
+    return [failed('container.signatures', message, 'SIG_CONSTRAINTS_FAILURE')];
+  }
+  return signatures.length > 0 && bytes[0] !== TAG.sequence ? [otherForm(file, 'it is text')] : [];
 }
 
 /** Inspects ASiC-E with CAdES: the signature covers a manifest that lists files. */
@@ -403,9 +418,10 @@ function cadesByManifest(
       return [];
     }
     const content = memorySource(manifest.manifestName, manifest.bytes);
-    const facts = inspectCades(memorySource(file, container.bytes(file)), { content, certificates });
+    const bytes = container.bytes(file);
+    const facts = inspectCades(memorySource(file, bytes), { content, certificates });
     counted(facts.signatures, work);
-    findings.push(...facts.findings, ...timestampsIn(file, facts));
+    findings.push(...facts.findings, ...formOf(file, bytes, facts));
     return facts.signatures.map((one) => overManifest(container, file, one, manifest));
   });
   const used = manifests.filter(({ proof }) => proof !== undefined && files.includes(proof));

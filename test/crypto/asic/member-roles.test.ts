@@ -2,7 +2,7 @@
 import test from 'ava';
 import { type MemberRole, roleOf } from '#crypto/asic/container.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
-import { type HandMade, made, remade, unpacked, validated } from './container-harness.ts';
+import { type HandMade, made, remade, replacing, unpacked, validated } from './container-harness.ts';
 
 /** One name for each role of a file in META-INF. */
 const NAMES: { readonly [role in Exclude<MemberRole, 'mimetype' | 'data' | 'folder'>]: readonly string[] } = {
@@ -37,6 +37,44 @@ const FORMS = [
 test('each role has a name', (t) => {
   for (const [role, names] of Object.entries(NAMES))
     for (const name of names) t.is(roleOf(`META-INF/${name}`), role as MemberRole, name);
+});
+
+test('a file of signatures in another form than that of the standard is named', async (t) => {
+  const warned = async (path: string, name: string, change: (bytes: Buffer) => Buffer) => {
+    const report = await validated(remade(path, replacing(name, change)));
+    const own = report.results.warnings.filter(({ type }) => type === 'container.signatures');
+    return [report.indication, ...own.map(({ detail }) => detail)].join(' ');
+  };
+  const xades = await made('E', 'Xades');
+  const xml = 'META-INF/signatures001.xml';
+  const text = (change: (same: string) => string) => (bytes: Buffer) => Buffer.from(change(bytes.toString()));
+  t.is(await warned(xades, xml, (same) => same), 'TOTAL-PASSED');
+  t.is(
+    await warned(
+      xades,
+      xml,
+      text((same) => same.replaceAll('asic:XAdESSignatures', 'asic:Bills')),
+    ),
+    `TOTAL-PASSED ${xml}: its root is Bills`,
+  );
+  t.is(
+    await warned(
+      xades,
+      xml,
+      text((same) => /<ds:Signature.*<\/ds:Signature>/s.exec(same)?.[0] ?? ''),
+    ),
+    'TOTAL-PASSED',
+  );
+  for (const [kind, name] of [
+    ['S', 'META-INF/signature.p7s'],
+    ['E', 'META-INF/signature001.p7s'],
+  ] as const) {
+    const armoured = (der: Buffer) =>
+      Buffer.from(`-----BEGIN PKCS7-----\n${der.toString('base64')}\n-----END PKCS7-----\n`);
+    const path = await made(kind, 'Cades');
+    t.is(await warned(path, name, armoured), `TOTAL-PASSED ${name}: it is text`);
+    t.is(await warned(path, name, (same) => same), 'TOTAL-PASSED');
+  }
 });
 
 for (const [kind, format] of FORMS) {
