@@ -128,7 +128,7 @@ export function catalogChanges(pair: ObjectComparison): readonly Change[] {
   } as const;
   return entryChanges(compared, ({ judged, yields: [kind = 'forbidden'] }, keys) => {
     if (judged === 'part') return [];
-    if (judged === 'evidence') return changedEvidence(pair, after);
+    if (judged === 'evidence') return changedEvidence(pair, before, after);
     if (judged === 'xmp') return changedMetadata(pair, before, after);
     return keys.map((key): Change => {
       const description = `changed /${key} in the catalogue`;
@@ -204,14 +204,33 @@ function addsOnly(
   );
 }
 
-/** Permits any change of the document security store that keeps its structure valid (12.8.4.3). */
-function changedEvidence({ after: { pdf } }: ObjectComparison, catalog: PdfDict): Change {
+/** Permits any change of the document security store that keeps its structure valid (12.8.4.3), and tells of what it lost. */
+function changedEvidence(pair: ObjectComparison, before: PdfDict, catalog: PdfDict): Change {
+  const { pdf } = pair.after;
   const store = catalog.get('DSS');
   if (store === undefined || pdf.dict(store) === undefined)
     return forbidden('left something else than evidence in /DSS');
-  return isStore(pdf, store)
-    ? { kind: 'evidence', description: 'added evidence (DSS)' }
-    : forbidden('wrote something else than evidence into /DSS');
+  if (!isStore(pdf, store)) return forbidden('wrote something else than evidence into /DSS');
+  const kept = evidenceIn(pdf, store);
+  const hasLost = [...evidenceIn(pair.before.pdf, before.get('DSS'))].some(
+    (number) => !kept.has(number) || pair.changed(number),
+  );
+  return hasLost
+    ? { kind: 'evidence-lost', description: 'took evidence out of the file, or exchanged it (DSS)' }
+    : { kind: 'evidence', description: 'added evidence (DSS)' };
+}
+
+/** Numbers of the streams that a store lists. */
+function evidenceIn(pdf: PdfDocument, slice: ByteSlice | undefined): ReadonlySet<number> {
+  const store = pdf.dict(slice);
+  const related = pdf.dict(store?.get('VRI'));
+  const parts = (related?.entries ?? []).map((entry) => pdf.dict(related?.valueAt(entry)));
+  const lists = [
+    ...['Certs', 'OCSPs', 'CRLs'].map((key) => store?.get(key)),
+    ...parts.flatMap((part) => ['Cert', 'OCSP', 'CRL'].map((key) => part?.get(key))),
+  ];
+  const streams = lists.flatMap((list) => [...items(pdf.resolve(list))]);
+  return new Set(streams.flatMap((item) => asReference(item)?.number ?? []));
 }
 
 /** Returns the entries of an object when each has a rule. */

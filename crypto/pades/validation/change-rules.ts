@@ -58,6 +58,12 @@ export const CHANGE_KINDS = {
   upkeep: { decisions: ALWAYS, clause: '12.8.2.2' },
   /** Certificates and revocation values in the /DSS. */
   evidence: { decisions: ALWAYS, clause: '12.8.4.3' },
+  /** Values that the /DSS had, taken out or exchanged: what was proven may no longer be. */
+  'evidence-lost': {
+    decisions: ['warn', 'warn', 'warn', 'warn'],
+    finding: ['pdf.evidence', 'Evidence for later validation was taken out of the file, or exchanged.'],
+    clause: '12.8.4.3',
+  },
   /** A document time-stamp without an appearance. */
   timestamp: { decisions: ALWAYS, clause: '12.8.5' },
   /** Changes that no page shows: the traces of a program, a field made read-only, an object to which nothing leads. */
@@ -281,16 +287,16 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('information', '*', 'plain', { yields: ['metadata'], clause: '14.3.3' }),
 
   rule('catalogue', 'AcroForm', 'part', { yields: [], clause: '12.7.3' }),
-  rule('catalogue', 'DSS', 'evidence', { yields: ['evidence'], clause: '12.8.4.3' }),
+  rule('catalogue', 'DSS', 'evidence', { yields: ['evidence', 'evidence-lost'], clause: '12.8.4.3' }),
   rule('catalogue', 'Metadata', 'xmp', { yields: ['metadata', 'noticed'], clause: '14.3.2' }),
   rule('catalogue', 'Version PageMode PageLayout', 'name', { yields: ['noticed'], clause: '7.7.2' }),
   rule('catalogue', 'Extensions', 'grows', { yields: ['upkeep'], clause: '7.12' }),
   rule('evidence store', 'Type VRI Certs OCSPs CRLs', 'evidence', {
-    yields: ['evidence'],
+    yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',
   }),
   rule('evidence of a signature', 'Type Cert OCSP CRL TU TS', 'evidence', {
-    yields: ['evidence'],
+    yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',
   }),
 

@@ -333,3 +333,24 @@ test('a field without parts gets no list of them, and a state of a box is a name
   t.deepEqual(withList('/Kids null'), PASSED);
   t.deepEqual(withList('/Kids []'), FAILED);
 });
+
+test('evidence that is taken out or exchanged is a warning, and more evidence is none', (t) => {
+  const value = (text: string): string => stream('', text);
+  const pdf = signed(contract());
+  const first = updated(pdf, [
+    [CATALOG, bodyOf(pdf, CATALOG).replace('<<', `<< /DSS << /Certs [${FREE} 0 R] >>`)],
+    [FREE, value('a')],
+  ]);
+  const warned = (objects: Objects): readonly string[] => {
+    const [signature] = reportOn(updated(first, objects)).signatures;
+    t.is(signature?.indication, 'TOTAL-PASSED');
+    return signature?.results.warnings.map(({ type }) => type) ?? [];
+  };
+  const store = (written: string) => edited(first, CATALOG, /\/DSS << .*? >>/, `/DSS ${written}`);
+  const other = [FREE + 1, value('b')] as const;
+  t.deepEqual(warned([store(`<< /Certs [${FREE} 0 R ${FREE + 1} 0 R] >>`), other]), []);
+  t.deepEqual(warned([store(`<< /VRI << /AB << /Cert [${FREE} 0 R] >> >> >>`)]), []);
+  t.deepEqual(warned([store(`<< /Certs [${FREE + 1} 0 R] >>`), other]), ['pdf.evidence']);
+  t.deepEqual(warned([store('<< >>')]), ['pdf.evidence']);
+  t.deepEqual(warned([[FREE, value('c')]]), ['pdf.evidence']);
+});

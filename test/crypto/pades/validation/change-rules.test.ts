@@ -34,6 +34,7 @@ forbidden           refuse     refuse  refuse     refuse
 continuation        permit     permit  permit     permit
 upkeep              permit     permit  permit     permit
 evidence            permit     permit  permit     permit
+evidence-lost       warn       warn    warn       warn
 timestamp           permit     permit  permit     permit
 metadata            permit     refuse  permit     permit
 noticed             warn       refuse  warn       warn
