@@ -41,11 +41,23 @@ function wrongChecksum(): Buffer {
   return Buffer.from(`${text.slice(0, end - 4)}\n\n\n\n${text.slice(end)}`, 'latin1');
 }
 
+/** The stream has an object number, and neither lists it nor counts it. */
+const OWN_NUMBER = Math.max(...documentObjects().keys()) + 2;
+const unlistedStream = (): Buffer => streamPdf(documentObjects(), { size: OWN_NUMBER });
+
+test('no new object gets the number of a cross-reference stream that does not list itself', (t) => {
+  const pdf = unlistedStream();
+  t.true(pdf.includes(`\n${OWN_NUMBER} 0 obj`));
+  const update = signed(pdf).toString('latin1', pdf.length);
+  t.false(new RegExp(`(?:^|\\n)${OWN_NUMBER} 0 obj`).test(update));
+});
+
 for (const [what, pdf] of [
   ['a page that is a dictionary in the list of its parent', pageInItsList()],
   ['a page that is a stream', pageThatIsAStream()],
   ['entries of the trailer that are references', indirectTrailerEntries()],
   ['an object stream with a wrong checksum', wrongChecksum()],
+  ['a cross-reference stream that does not list itself', unlistedStream()],
   ['null in the place of the encryption', classicPdf(documentObjects(), { trailer: '/Encrypt null' })],
   ['an encryption that was never written', classicPdf(documentObjects(), { trailer: '/Encrypt 999 0 R' })],
 ] as const) {

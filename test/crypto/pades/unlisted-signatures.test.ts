@@ -15,6 +15,7 @@ import {
   CATALOG,
   CONTENT,
   contract,
+  EMPTY_FIELD,
   edited,
   FORM,
   FREE,
@@ -95,6 +96,24 @@ test('a signature beside the form may follow another one, and may show nothing t
   const onPage = (more: Buffer): readonly [number, string] =>
     edited(more, PAGE, /(\/Annots *\[[^\]]*)\]/, `$1 ${FREE} 0 R]`);
   t.deepEqual(verdicts(updated(first, onPage(first), [FREE, repeated])), [FAILED]);
+});
+
+test('a signature whose field names other parents than those that list it passes with a warning', (t) => {
+  const parent = (name: string): string => `<< /T (${name}) /Kids [${EMPTY_FIELD} 0 R] >>`;
+  const field = (own: number) => (objects: Map<number, string>) => {
+    objects.set(FORM, `<< /Fields [7 0 R ${FREE} 0 R ${FREE + 1} 0 R] /DA (/F1 0 Tf) >>`);
+    objects.set(FREE, parent('Bids'));
+    objects.set(FREE + 1, parent('Bills'));
+    objects.set(EMPTY_FIELD, (objects.get(EMPTY_FIELD) ?? '').replace('<<', `<< /Parent ${own} 0 R`));
+  };
+  for (const [own, expected] of [
+    [FREE, []],
+    [FREE + 1, ['pdf.field']],
+  ] as const) {
+    const pdf = signed(contract(field(own)), { fieldName: 'Bids.Approval' });
+    t.deepEqual(verdicts(pdf), [PASSED]);
+    t.deepEqual(warnings(pdf), expected);
+  }
 });
 
 test('a later signer may leave an earlier signature out of the form, and may not change what it shows', (t) => {
