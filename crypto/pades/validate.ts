@@ -59,7 +59,7 @@ const STEPS_PER_SIGNATURE = 500;
  *
  * Findings about their place in the file: `pdf.byte-range`, `pdf.contents`, `pdf.field`, `pdf.overlap`,
  * `pdf.revision`, `pdf.structure`, `pdf.changes`, `pdf.covering`, `pdf.sub-filter`, `pdf.signers`,
- * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`, `pdf.elsewhere`, `pdf.pages`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
+ * `pdf.claimed-time`, `pdf.cert`, `pdf.filter`, `pdf.elsewhere`, `pdf.pages`, `pdf.repair`, `pdf.entries`; then those of `inspectCms`, or of the time-stamp. Malformed bytes are
  * findings and never throw. Checks beyond the work budget are reported as undecided by `file.work`.
  * @param given candidates for certificates that the file lacks; untrusted
  * @throws {CryptoError} `input.unreadable`, `input.changed`
@@ -105,6 +105,7 @@ function inspectIntact(file: PdfToInspect, blocks: ByteSource, pdf: PdfDocument)
       ...removedSignatures(blocks, found),
       ...contentElsewhere(pdf),
       ...pageTree(pdf),
+      ...(pdf.xref.isMixed === true ? [MIXED] : []),
     ],
   };
 }
@@ -140,6 +141,11 @@ function findElsewhere(pdf: PdfDocument, found: number[]): void {
     if (drawsFromElsewhere(pdf, tree, seen, () => budget.spend(1)) && found.push(page) === MAX_LISTED) return;
   }
 }
+
+const MIXED: Finding = warned(
+  'pdf.repair',
+  'The file has cross-references of both kinds, which some programs repair; they may call its signatures broken.',
+);
 
 /** Names pages that not all programs show alike. */
 function pageTree(pdf: PdfDocument): readonly Finding[] {

@@ -220,7 +220,7 @@ function examine(
 
 /** Returns a repeated key: readers differ in the value they use, so a signature must not have any. */
 function repeatedKey(dict: PdfDict): string | undefined {
-  const keys = ['ByteRange', 'Contents', 'SubFilter', 'Filter', 'Type', 'M'];
+  const keys = ['ByteRange', 'Contents', 'SubFilter', 'Filter', 'Type', 'M', 'Reference', 'Cert'];
   const repeated = keys.find((key) => dict.count(key) > 1);
   return repeated === undefined ? undefined : `The signature dictionary has /${repeated} twice.`;
 }

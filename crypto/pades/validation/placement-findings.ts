@@ -6,6 +6,9 @@ import { nameByParents, type PdfDocument, PdfSyntaxError } from '../../pdf/index
 import { type FoundSignature, findSignatures } from '../fields/signatures.ts';
 import type { DocumentState } from './document-state.ts';
 
+/** Texts of a signature that programs show (table 255). */
+const SHOWN = ['Name', 'Reason', 'Location', 'ContactInfo'] as const;
+
 /** Most signatures read in each signed state. */
 const MAX_SIGNATURES = 500;
 
@@ -58,6 +61,11 @@ export function placementFindings(
         found.field,
       ),
     );
+  }
+  const repeated = SHOWN.filter((key) => found.dict.count(key) > 1);
+  if (repeated.length > 0) {
+    const message = 'The signature dictionary has an entry twice, of which programs show different ones.';
+    findings.push(warned('pdf.entries', message, `/${repeated.join(', /')}`));
   }
   const named = nameByParents(pdf, found.fieldDict);
   if (isInForm && named !== found.field) {
