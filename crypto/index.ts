@@ -121,7 +121,7 @@ export {
 } from './pdf/pages/drawing.ts';
 export type { ShownPage } from './pdf/pages/page-copy.ts';
 export { type QualificationDemand, unmetDemand } from './qualification/demand.ts';
-export { qualifySigner, type TrustLists } from './qualification/signature-qualification.ts';
+export { qualifySigner, servicesFor, type TrustLists } from './qualification/signature-qualification.ts';
 export {
   folderSource,
   type KeptState,

@@ -10,6 +10,7 @@ import {
   type RemoteSigner,
   type Signer,
   type SigningServices,
+  servicesFor,
   type TrustLists,
 } from '@sealwright/signatures';
 import type { OutputFormat } from '../shared/files/output-names.ts';
@@ -62,6 +63,7 @@ export function createWorkerProfiles(
     wait: (ms: number) => clock.sleep(ms),
     retries: RETRIES,
   };
+  const lists = trust.lists && keptLists(trust.lists, () => clock.now());
   const servicesOf = (choices: SigningChoices, anchors: readonly Buffer[]): SigningServices => {
     const { timestamp } = choices;
     if (timestamp === undefined) return {};
@@ -79,6 +81,7 @@ export function createWorkerProfiles(
         issuerHosts: trust.issuerHosts,
         cacheMinutes: trust.cacheMinutes,
         timeoutMs: trust.revocationTimeoutMs,
+        listed: lists && ((end, others, at) => servicesFor(end, others, { lists: lists(), at })),
       }),
     };
   };
@@ -86,7 +89,13 @@ export function createWorkerProfiles(
   const opened = new Map<string, RemoteSigner>();
   const signerOf = (signer: NonNullable<WorkerProfile['signer']>): Signer | RemoteSigner => {
     if (signer.where !== 'service') return deserializeSigner(signer);
-    const place = JSON.stringify([signer.place, signer.limits, signer.fingerprint, signer.chain.length]);
+    const place = JSON.stringify([
+      signer.place,
+      signer.limits,
+      signer.proxy,
+      signer.fingerprint,
+      signer.chain.length,
+    ]);
     const share = Math.max(1, Math.floor(signer.limits.maxInFlight / (setup.threads ?? 1)));
     const own = { ...signer, limits: { ...signer.limits, maxInFlight: share } };
     const known = opened.get(place) ?? openServiceSigner(own, { clock, ids }).signer;
@@ -110,7 +119,7 @@ export function createWorkerProfiles(
       services: servicesOf(choices, anchors),
     });
   }
-  return { byName, trust, lists: trust.lists && keptLists(trust.lists, () => clock.now()) };
+  return { byName, trust, lists };
 }
 
 /** Restores buffers, which arrive from another thread as Uint8Array. */

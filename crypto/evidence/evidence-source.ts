@@ -19,6 +19,10 @@ export interface EvidenceSourceOptions extends Partial<InquirySettings> {
   readonly anchors: readonly Buffer[];
   /** DER of candidates for intermediate certificates. @default none */
   readonly intermediates?: readonly Buffer[];
+  /** DER of anchors for a certificate that leads to none of `anchors`; `at`: milliseconds since the epoch. @default none */
+  readonly listed?:
+    | ((certificate: Buffer, others: readonly Buffer[], at: number) => readonly Buffer[])
+    | undefined;
 }
 
 /** Limit of issuers fetched for one chain. */
@@ -45,7 +49,8 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
   };
   return {
     async collect(ends, others, at) {
-      const request = chainRequest(others, at);
+      const listed = ends.flatMap((end) => options.listed?.(end, others, at) ?? []);
+      const request = chainRequest(others, at, listed);
       const chains = await Promise.all(ends.map((end) => chainOf(readCertificate(end), request)));
       const pairs = pairsOf(chains);
       for (const pair of pairs) assertAskable(pair);

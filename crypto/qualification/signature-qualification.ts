@@ -224,6 +224,17 @@ export function listedAnchors(
   });
 }
 
+/** DER of listed services that a path may end at now, for a signer or a time-stamp authority. @param der its certificate @param others that may stand above it */
+export function servicesFor(
+  der: Buffer,
+  others: readonly Buffer[],
+  { lists, at }: { readonly lists: TrustLists; readonly at: number },
+): readonly Buffer[] {
+  const certificate = readCertificate(der);
+  const known = { lists, certificate, others: others.flatMap(readableCertificates), times: [at] };
+  return [...listedAnchors(known, 'signature'), ...listedAnchors(known, 'timestamp')].map((one) => one.der);
+}
+
 /** Standing of OCSP responders on the list of the country whose authority they answer for. */
 export function responderStanding(lists: TrustLists): StandingOf {
   return (responder, issuers, at) => {

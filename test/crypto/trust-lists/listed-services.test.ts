@@ -1,9 +1,11 @@
 /** Listed services as anchors, against an authority of the test that answers over HTTP. */
 import test from 'ava';
 import { MemoryOutput } from '#crypto/core/types.js';
-import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
+import type { EvidenceSource } from '#crypto/evidence/authorities.js';
+import { createEvidenceSource, type EvidenceSourceOptions } from '#crypto/evidence/evidence-source.js';
 import { signFileAtLevel } from '#crypto/files/sign-file.js';
 import { validateFile } from '#crypto/files/validate-file.js';
+import { servicesFor } from '#crypto/qualification/signature-qualification.js';
 import { readTrustedList } from '#crypto/qualification/trusted-list.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
@@ -59,6 +61,40 @@ test.serial('authorities below a listed service are asked', async (t) => {
   const revoked = await judged(signer);
   t.is(revoked.subIndication, 'REVOKED_NO_POE', revoked.text);
 });
+
+test.serial(
+  'a signature whose path ends at a listed service alone gets its long-term evidence',
+  async (t) => {
+    const { pki, services, transport } = authority;
+    const since = new Date(0).toISOString();
+    const providers =
+      providerText(pki.issuing.certificate, [{}], NAME) +
+      providerText(pki.stamping.certificate, [{ type: TSA_QTST, since }], NAME);
+    const list = readTrustedList(
+      Buffer.from(listText({ territory: 'XX', providers, nextUpdate: Date.now() + DAY })),
+    );
+    const lists = { listOf: () => list };
+    const source = (listed?: EvidenceSourceOptions['listed']) =>
+      createEvidenceSource({ anchors: [], transport, listed });
+    const listed: EvidenceSourceOptions['listed'] = (end, others, at) =>
+      servicesFor(end, others, { lists, at });
+    const signed = async (evidence: EvidenceSource) => {
+      const output = new MemoryOutput();
+      const signer = pki.freshSigner();
+      const file = { format: 'Xades', input: Buffer.from('<order/>'), output, signer } as const;
+      await signFileAtLevel({ ...file, at: Date.now(), level: 'LT' }, { ...services, evidence });
+      return output.bytes;
+    };
+    await t.throwsAsync(signed(source()), {
+      code: 'revocation.missing',
+      message: /no chain to a trust anchor/,
+    });
+    const path = await signed(source(listed));
+    const trust = { anchors: [], revocation: 'hard', lists } as const;
+    const report = await validateFile({ format: 'Xades', path, trust, at: Date.now() + 1000 });
+    t.like(report.signatures[0], { indication: 'TOTAL-PASSED', level: 'LT' }, JSON.stringify(report));
+  },
+);
 
 test.serial('a service for time-stamps is no anchor for times before it was granted', async (t) => {
   const signer = authority.pki.freshSigner();
