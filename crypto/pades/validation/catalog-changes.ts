@@ -2,6 +2,7 @@
  * Permitted changes of the trailer and the catalogue (ISO 32000-2, 7.5.5 and 7.7.2): evidence, metadata,
  * the form. Every other entry must stay equal.
  */
+import { hash } from 'node:crypto';
 import {
   asDict,
   asInteger,
@@ -15,6 +16,7 @@ import {
   items,
   type PdfDict,
   type PdfDocument,
+  PdfSyntaxError,
 } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { type Place, ruleOf } from './change-rules.ts';
@@ -211,17 +213,36 @@ function changedEvidence(pair: ObjectComparison, before: PdfDict, catalog: PdfDi
   if (store === undefined || pdf.dict(store) === undefined)
     return forbidden('left something else than evidence in /DSS');
   if (!isStore(pdf, store)) return forbidden('wrote something else than evidence into /DSS');
-  const kept = evidenceIn(pdf, store);
-  const hasLost = [...evidenceIn(pair.before.pdf, before.get('DSS'))].some(
-    (number) => !kept.has(number) || pair.changed(number),
-  );
-  return hasLost
+  return losesEvidence(pair, before.get('DSS'), store)
     ? { kind: 'evidence-lost', description: 'took evidence out of the file, or exchanged it (DSS)' }
     : { kind: 'evidence', description: 'added evidence (DSS)' };
 }
 
-/** Numbers of the streams that a store lists. */
-function evidenceIn(pdf: PdfDocument, slice: ByteSlice | undefined): ReadonlySet<number> {
+/** True when a value of the earlier store is not in the later one, under any number. */
+function losesEvidence(pair: ObjectComparison, old: ByteSlice | undefined, now: ByteSlice): boolean {
+  const { before, after } = pair;
+  const kept = evidenceIn(after.pdf, now);
+  const moved = [...evidenceIn(before.pdf, old)].filter(
+    ([number]) => !kept.has(number) || pair.changed(number),
+  );
+  if (moved.length === 0) return false;
+  const known = new Set([...kept.values()].map((item) => digestOfValue(after.pdf, item)));
+  return moved.some(([, item]) => !known.has(digestOfValue(before.pdf, item)));
+}
+
+/** Digest of a value; undefined for one that can't be read, which proves nothing. */
+function digestOfValue(pdf: PdfDocument, item: ByteSlice): string | undefined {
+  try {
+    const der = pdf.stream(item);
+    return der && hash('sha256', der);
+  } catch (error) {
+    if (error instanceof PdfSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Streams that a store lists, by number. */
+function evidenceIn(pdf: PdfDocument, slice: ByteSlice | undefined): ReadonlyMap<number, ByteSlice> {
   const store = pdf.dict(slice);
   const related = pdf.dict(store?.get('VRI'));
   const parts = (related?.entries ?? []).map((entry) => pdf.dict(related?.valueAt(entry)));
@@ -230,7 +251,12 @@ function evidenceIn(pdf: PdfDocument, slice: ByteSlice | undefined): ReadonlySet
     ...parts.flatMap((part) => ['Cert', 'OCSP', 'CRL'].map((key) => part?.get(key))),
   ];
   const streams = lists.flatMap((list) => [...items(pdf.resolve(list))]);
-  return new Set(streams.flatMap((item) => asReference(item)?.number ?? []));
+  return new Map(
+    streams.flatMap((item): [number, ByteSlice][] => {
+      const number = asReference(item)?.number;
+      return number === undefined ? [] : [[number, item]];
+    }),
+  );
 }
 
 /** Returns the entries of an object when each has a rule. */

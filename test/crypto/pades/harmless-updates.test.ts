@@ -351,6 +351,7 @@ test('evidence that is taken out or exchanged is a warning, and more evidence is
   t.deepEqual(warned([store(`<< /Certs [${FREE} 0 R ${FREE + 1} 0 R] >>`), other]), []);
   t.deepEqual(warned([store(`<< /VRI << /AB << /Cert [${FREE} 0 R] >> >> >>`)]), []);
   t.deepEqual(warned([store(`<< /Certs [${FREE + 1} 0 R] >>`), other]), ['pdf.evidence']);
+  t.deepEqual(warned([store(`<< /Certs [${FREE + 1} 0 R] >>`), [FREE + 1, value('a')]]), []);
   t.deepEqual(warned([store('<< >>')]), ['pdf.evidence']);
   t.deepEqual(warned([[FREE, value('c')]]), ['pdf.evidence']);
 });
