@@ -12,7 +12,8 @@
  * - `documents-stuck`   [since, order] → StuckDocumentRow                     accepted work that failed and is tried again;
  * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
  * - `documents-confirming` [organization, flow action] → id of the document; pending actions that need a code by telephone;
- * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it.
+ * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it;
+ * - `documents-waiting` [mailbox, order] → id of the document       of all organizations: pending, and asked by mail.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
  * `documents-made/<day>/<document or envelope>` (deleted ones too), `documents-stuck`, `blob/<sha256>`,
@@ -44,6 +45,7 @@ import { foldCase } from '../../shared/tables/texts.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters, countOne } from '../uploads/blobs.ts';
+import { isAskedByMail } from './signing-turns.ts';
 
 /** Key of the documents that are in no folder. */
 export const NO_FOLDER = '-';
@@ -191,6 +193,7 @@ function documentRows(document: DocumentActor): readonly Row[] {
     ...signatureRows(document),
     ...confirmingRows(document),
     ...expiringRows(document, value),
+    ...waitingRows(document),
   ];
 }
 
@@ -241,6 +244,34 @@ export async function documentOfConfirmation(
 ): Promise<DocumentId | undefined> {
   const [row] = await store.rows({ view: CONFIRMING_VIEW, prefix: [organization, action], limit: 1 });
   return (row?.value as { readonly documentId?: DocumentId } | undefined)?.documentId;
+}
+
+const WAITING_VIEW = 'documents-waiting';
+
+function waitingRows({ state, context }: DocumentActor): readonly Row[] {
+  if (state !== 'Pending') return [];
+  const { id, order, actions } = context;
+  const mailboxes = new Set<string>();
+  for (const action of actions) {
+    if (action.status !== 'Pending') continue;
+    for (const user of requestedUsers(action)) {
+      if (user.email !== null && isAskedByMail(context, { action, user }))
+        mailboxes.add(participantKey('Email', user.email));
+    }
+  }
+  return [...mailboxes].map((mailbox) => ({ view: WAITING_VIEW, key: [mailbox, order], value: id }));
+}
+
+/** Documents of all organizations that may wait for a mailbox, oldest first. @param after order number of the last one known */
+export async function waitingFor(
+  store: Pick<ActorStore, 'rows'>,
+  email: string,
+  { limit, after }: { readonly limit: number; readonly after?: number | undefined },
+): Promise<readonly { readonly documentId: DocumentId; readonly order: number }[]> {
+  const prefix = [participantKey('Email', email)];
+  const from = after === undefined ? {} : { after: [...prefix, after] };
+  const rows = await store.rows({ view: WAITING_VIEW, prefix, limit, ...from });
+  return rows.map(({ key, value }) => ({ documentId: value as DocumentId, order: key[1] as number }));
 }
 
 export const EXPIRING_VIEW = 'documents-expiring';
@@ -411,11 +442,11 @@ const VERSION_2 = jsonType<{ readonly reservations: readonly { until?: Millis }[
 export const DOCUMENT = defineActor('document', {
   machine: documentMachine,
   effects: DOCUMENT_EFFECTS,
-  version: 4,
+  version: 5,
   restsIn: documentStatusesIn('concluded', 'ended'),
   migrations: {
     // Version 1 had no rows of signatures.
-    1: { migrate: (stored) => stored, facts: factsWithout(SIGNATURES_VIEW, EXPIRING_VIEW) },
+    1: { migrate: (stored) => stored, facts: factsWithout(SIGNATURES_VIEW, EXPIRING_VIEW, WAITING_VIEW) },
     // Version 2 held the file for a started signature until a time.
     2: {
       migrate: ({ state, context }) => {
@@ -425,10 +456,12 @@ export const DOCUMENT = defineActor('document', {
           context: { ...rest, reservations: reservations.map(({ until: _, ...reservation }) => reservation) },
         };
       },
-      facts: factsWithout(EXPIRING_VIEW),
+      facts: factsWithout(EXPIRING_VIEW, WAITING_VIEW),
     },
     // Version 3 had no rows of what expires.
-    3: { migrate: (stored) => stored, facts: factsWithout(EXPIRING_VIEW) },
+    3: { migrate: (stored) => stored, facts: factsWithout(EXPIRING_VIEW, WAITING_VIEW) },
+    // Version 4 had no rows of what waits for a mailbox.
+    4: { migrate: (stored) => stored, facts: factsWithout(WAITING_VIEW) },
   },
   rows: documentRows,
   names: documentNames,

@@ -14,7 +14,7 @@ import { mailMachine } from '../../../machines/portal/mail.ts';
 import { savedRequestMachine } from '../../../machines/portal/saved-request.ts';
 import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
-import { documentInput } from '../../machines/portal/document-harness.ts';
+import { documentInput, person, plan } from '../../machines/portal/document-harness.ts';
 import { declared, initialContext } from '../../machines/table.ts';
 import { notice } from '../portal/mailbox.ts';
 
@@ -38,8 +38,9 @@ const webhook = (configured: object) => ({
 });
 const webhooks = initialContext(webhookSetMachine, {}) as object;
 const input = documentInput();
+const asked = person('u1');
 const document = {
-  ...initialContext(documentMachine, input),
+  ...initialContext(documentMachine, documentInput({ actions: [plan('a1', { user: asked })] })),
   expirationDate: 99,
   made: [
     { fieldName: 'Signature7', image: null },
@@ -118,17 +119,20 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     const { organization: owner, order } = input;
     const expiring =
       state === 'Pending' ? [['documents-expiring', owner.id, document.expirationDate, order] as const] : [];
+    const waiting = state === 'Pending' ? [['documents-waiting', `e:${asked.email}`, order] as const] : [];
+    const later = [...expiring, ...waiting];
     const signed = state === 'Deleted' ? [] : [['documents-signed', owner.id, 'Signature7'] as const];
     return [
-      { version: 1, state, context: document, puts: [...signed, ...expiring] },
+      { version: 1, state, context: document, puts: [...signed, ...later] },
       {
         version: 2,
         state,
         context: { ...document, reservations: [{ ...reservation, until: 9 }] },
-        puts: expiring,
+        puts: later,
         becomes: { ...document, reservations: [reservation] },
       },
-      { version: 3, state, context: document, puts: expiring },
+      { version: 3, state, context: document, puts: later },
+      { version: 4, state, context: document, puts: waiting },
     ];
   }),
   organization: declared(organizationMachine).states.map((state) => ({
