@@ -19,6 +19,7 @@ export type {
   SecondFactorProof,
   SecondFactors,
 } from './accounts/second-factors.ts';
+export { formTokenOf } from './accounts/session-tokens.ts';
 export type { SignedInUser, SignInLinkView, UserSignIn } from './accounts/sign-in.ts';
 export type { SessionView, UserSessions } from './accounts/user-sessions.ts';
 export type { UserDirectory } from './accounts/users.ts';
@@ -70,6 +71,7 @@ export {
 } from './signing/provider-signing.ts';
 export type { SigningPages } from './signing/signing-pages.ts';
 export type { Signing } from './signing/signing-service.ts';
+export type { WaitingDocuments } from './signing/waiting-documents.ts';
 export type { BlobSink } from './uploads/blob-sink.ts';
 export type { StoredFile } from './uploads/blobs.ts';
 export type { Uploads, UploadView } from './uploads/uploads.ts';

@@ -99,6 +99,7 @@ export function createOutgoing(
         clock: runtime.clock,
         store: runtime.store,
         trouble: mailTrouble,
+        portalName: () => new URL(publicUrl()).host,
       }),
       reportMailHandler,
       publishEventsHandler(runtime, registry, places, concludedDelay),

@@ -19,7 +19,7 @@ import { SAVED_FLOW } from './saved-requests/saved-flows.ts';
 import { USER_GROUP } from './scim/groups.ts';
 import { LINK_CODES, LINK_VISITOR, PUBLIC_LINK } from './shared/link-records.ts';
 import { AUTHENTICATOR } from './signing/authenticators.ts';
-import { FLOW_ACTION } from './signing/signing-codes.ts';
+import { FLOW_ACTION, MAILBOX_SESSION } from './signing/signing-codes.ts';
 import { SEGMENTED_UPLOAD } from './uploads/segmented-uploads.ts';
 import { UPLOAD } from './uploads/uploads.ts';
 import { WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
@@ -29,6 +29,7 @@ const all: readonly Actor[] = [
   DOCUMENT,
   FLOW_ACTION,
   AUTHENTICATOR,
+  MAILBOX_SESSION,
   UPLOAD,
   SEGMENTED_UPLOAD,
   ORGANIZATION,

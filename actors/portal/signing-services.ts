@@ -7,11 +7,13 @@ import { Authenticators } from './signing/authenticators.ts';
 import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
 import { FirstPages } from './signing/first-pages.ts';
+import { MailboxSessions } from './signing/mailbox-sessions.ts';
 import { ProviderSigning } from './signing/provider-signing.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { SigningCodes } from './signing/signing-codes.ts';
 import { SigningPages } from './signing/signing-pages.ts';
 import { Signing } from './signing/signing-service.ts';
+import { WaitingDocuments } from './signing/waiting-documents.ts';
 import type { PortalCommon } from './wiring-common.ts';
 
 export function createSigningServices(common: PortalCommon, accounts: Accounts, documents: DocumentServices) {
@@ -19,20 +21,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
   const { tenants, passkeys } = accounts;
   const { directory, contents, files, plans } = documents;
   const demandOf = qualificationOf(runtime.actors);
-  const sealing = {
-    actors: runtime.actors,
-    clock: runtime.clock,
-    faults: runtime.faults,
-    log: runtime.log,
-    pool,
-    blobs,
-    sealProfile,
-    certificates: common.certificates,
-    languageOf,
-    qualificationOf: demandOf,
-    tellParticipants: options.notifyParticipants.concluded,
-    onSigned: options.onSigned,
-  };
+  const sealing = { ...sealingOf(common), qualificationOf: demandOf };
   const authenticators = new Authenticators(runtime, common.secrets, passkeys);
   const early = new EarlySignatures(runtime, waits, sealing);
   const codes = new SigningCodes(runtime, common.codeFor, authenticators, options.messageGateway?.perDay);
@@ -60,23 +49,32 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     publicUrl: common.publicUrl,
     providers: options.signingProviders ?? [],
   });
+  const signing = new Signing({
+    runtime,
+    blobs,
+    pool,
+    directory,
+    early,
+    links,
+    codes,
+    uploads,
+    certificates,
+    fieldUploads: new FieldUploads(uploads),
+    files,
+    plans,
+  });
   return {
     codes,
     sealing,
     providerSigning,
-    signing: new Signing({
+    signing,
+    waiting: new WaitingDocuments({
       runtime,
-      blobs,
-      pool,
       directory,
-      early,
       links,
-      codes,
-      uploads,
-      certificates,
-      fieldUploads: new FieldUploads(uploads),
-      files,
-      plans,
+      signing,
+      sessions: new MailboxSessions(runtime, codes),
+      qualificationOf: demandOf,
     }),
     signingPages: new SigningPages({
       runtime,
@@ -90,5 +88,21 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       qualificationOf: demandOf,
       firstPages: new FirstPages({ runtime, pool, blobs }),
     }),
+  };
+}
+
+function sealingOf({ options, runtime, pool, blobs, sealProfile, certificates, languageOf }: PortalCommon) {
+  return {
+    actors: runtime.actors,
+    clock: runtime.clock,
+    faults: runtime.faults,
+    log: runtime.log,
+    pool,
+    blobs,
+    sealProfile,
+    certificates,
+    languageOf,
+    tellParticipants: options.notifyParticipants.concluded,
+    onSigned: options.onSigned,
   };
 }

@@ -97,6 +97,7 @@ export type NewTemplate = { readonly "name": string; readonly "document": NewDoc
 export type NewTemplateOfDocument = { readonly "documentId": string; readonly "name"?: string | null; readonly "description"?: string | null; readonly "expirationDays"?: number | null };
 export type NewUser = { readonly "name": string; readonly "identifier"?: string | null; readonly "email": string; readonly "phone"?: string | null };
 export type NewVersion = { readonly "file": NewFile; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: (NewAdditionalInfo) | (null); readonly "prePositionedMarks"?: readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly (NewMark)[] })[] | null; readonly "textTags"?: boolean | null };
+export type NewWaitingSession = { readonly "email": string; readonly "code": string };
 export type NewWebhook = { readonly "url": string; readonly "authType"?: "NoAuth" | "Basic" | "Bearer" | "ApiKey" | null; readonly "token"?: string | null; readonly "secret"?: string | null; readonly "events"?: readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "DocumentPassedOn" | "MailFailed")[] | null };
 export type NewXadesOptions = { readonly "signatureType"?: "FullXml" | "XmlElement" | "FullXmlAdRc" | null; readonly "elementToSignIdentifierType"?: "Id" | "XPath" | null; readonly "elementToSignIdentifier"?: string | null; readonly "insertionOption"?: "AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling" | null; readonly "disableXPathTransformation"?: boolean | null };
 export type NewXmlNamespace = { readonly "prefix"?: string | null; readonly "uri"?: string | null };
@@ -156,6 +157,15 @@ export type UserPage = { readonly "items": readonly (User)[]; readonly "totalCou
 export type ValidationItem = { readonly "type": string; readonly "message": string; readonly "detail": string | null; readonly "innerValidationResults": (ValidationResults) | (null) };
 export type ValidationRecord = { readonly "id": string; readonly "name": string; readonly "filename": string; readonly "mimeType": string; readonly "isConcluded": boolean; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "isEnvelope": boolean; readonly "isFile": boolean; readonly "type": string | null; readonly "signatureType": string | null; readonly "securityContext": null; readonly "signers": readonly (Signature)[] };
 export type ValidationResults = { readonly "isValid": boolean; readonly "passedChecks": readonly (ValidationItem)[]; readonly "errors": readonly (ValidationItem)[]; readonly "warnings": readonly (ValidationItem)[] };
+export type WaitingCode = { readonly "email": string; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "resend"?: boolean | null };
+export type WaitingDocument = { readonly "documentId": string; readonly "flowActionId": string; readonly "userId": string; readonly "documentVersion": number; readonly "name": string; readonly "organizationName": string; readonly "senderName": string | null; readonly "participantName": string | null; readonly "title": string | null; readonly "asked": "Sign" | "Approve"; readonly "creationDate": string; readonly "expirationDate": string | null; readonly "alone": "certificate" | "proof" | "initials" | "reading" | "fields" | "shared" | null; readonly "url": string };
+export type WaitingDocuments = { readonly "email": string; readonly "endDate": string; readonly "items": readonly (WaitingDocument)[]; readonly "nextCursor": string | null };
+export type WaitingQuery = { readonly "ticket": string; readonly "cursor"?: string | null };
+export type WaitingResult = { readonly "documentId": string; readonly "flowActionId": string; readonly "userId": string; readonly "isDone": boolean; readonly "code": string | null; readonly "message": string | null };
+export type WaitingResults = { readonly "results": readonly (WaitingResult)[] };
+export type WaitingSession = { readonly "ticket": string; readonly "endDate": string };
+export type WaitingSignatures = { readonly "ticket": string; readonly "typedName"?: string | null; readonly "documents": readonly ({ readonly "documentId": string; readonly "flowActionId": string; readonly "userId": string; readonly "documentVersion": number })[] };
+export type WaitingTicket = { readonly "ticket": string };
 export type Webhook = { readonly "id": string; readonly "url": string; readonly "authType": "NoAuth" | "Basic" | "Bearer" | "ApiKey"; readonly "isSigned": boolean; readonly "isDisabled": boolean; readonly "disabledReason": string | null; readonly "events": readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "DocumentPassedOn" | "MailFailed")[] | null };
 
 export interface PortalOperations {
@@ -526,6 +536,46 @@ export interface PortalOperations {
     readonly body: FormData;
     readonly answer: FieldUpload;
     readonly code: "BadRequest" | "DocumentIsDeleted" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidTicket" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Sends a code to a mailbox, if documents wait for it. */
+  readonly "POST /api/waiting/code": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: WaitingCode;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "UnsupportedMediaType";
+  };
+  /** Takes the code of a mailbox and begins a session. */
+  readonly "POST /api/waiting/session": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: NewWaitingSession;
+    readonly answer: WaitingSession;
+    readonly code: "BadRequest" | "InternalError" | "InvalidAuthenticationCode" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "TooManyWrongCodes" | "UnsupportedMediaType";
+  };
+  /** Lists the documents of all organizations that wait for the mailbox of a session. */
+  readonly "POST /api/waiting/documents": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: WaitingQuery;
+    readonly answer: WaitingDocuments;
+    readonly code: "BadRequest" | "InternalError" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "UnsupportedMediaType";
+  };
+  /** Signs or approves documents that ask no more than that, in one act. */
+  readonly "POST /api/waiting/signatures": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: WaitingSignatures;
+    readonly answer: WaitingResults;
+    readonly code: "BadRequest" | "InternalError" | "InvalidTicket" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "UnsupportedMediaType";
+  };
+  /** Ends the session of a mailbox. */
+  readonly "POST /api/waiting/session/end": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: WaitingTicket;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "UnsupportedMediaType";
   };
   /** Validates the signatures of a document by its validation key. */
   readonly "GET /api/documents/keys/{key}/signatures": {

@@ -21,6 +21,7 @@ import { providerSigningRoutes } from './pages/provider-signing-page.ts';
 import { publicLinkPageRoutes } from './pages/public-link-page.ts';
 import { signingRoutes } from './pages/signing-page.ts';
 import { validationPageRoutes } from './pages/validation-page.ts';
+import { waitingPageRoutes } from './pages/waiting-page.ts';
 import { bulkPageRoutes } from './sender/bulk-pages.ts';
 import { linkPageRoutes } from './sender/link-pages.ts';
 import { senderRoutes } from './sender/sender-pages.ts';
@@ -54,6 +55,7 @@ export type PageService = Pick<
   | 'linkVisits'
   | 'publicLinks'
   | 'linkDevices'
+  | 'waiting'
 >;
 
 export function portalPageRoutes(
@@ -78,6 +80,7 @@ export function portalPageRoutes(
     ...validationPageRoutes(service.validation, clock),
     ...marksRoutes(service.marksSessions),
     ...passingOnPageRoutes(service),
+    ...waitingPageRoutes(service.waiting),
     ...publicLinkPageRoutes(service.linkVisits, ids),
     ...herePageRoutes({ ...service, ids }),
     ...brandingAssetRoutes(service.branding),

@@ -48,6 +48,7 @@ import {
 import { scimRoutes } from './routes/scim.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
+import { waitingRoutes } from './routes/waiting.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
 import { storedFileReply } from './stored-file.ts';
@@ -143,6 +144,7 @@ export function portalRoutes(
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents, service.documentPackages),
     ...signingRoutes(signing, service.uploads),
+    ...waitingRoutes(service.waiting),
     ...signatureRoutes(validation),
     ...notificationRoutes(documents, service.pendingReminders),
     ...folderRoutes(folders, service.folderGrants),

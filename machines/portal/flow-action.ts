@@ -4,7 +4,7 @@
  *
  * | from | message | to   | effects | when                                             |
  * |------|---------|------|---------|--------------------------------------------------|
- * | Open | SEND    | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong |
+ * | Open | SEND    | Open | notify  | no code is valid, or another is requested, and fewer than 50 wrong; to nobody without a notice |
  * | Open | GUESS   | Open |         | the code is the newest and valid                 |
  * | Open | FORGET  | Over |         | a day after the last message, 90 after wrong ones but for links for anybody |
  *
@@ -15,7 +15,7 @@
 import { assign, setup } from 'xstate';
 import type { PhoneChannel } from '../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../ids.ts';
-import { notify } from './mail.ts';
+import { type MailboxCode, notify } from './mail.ts';
 import type { MailRequest } from './portal-types.ts';
 
 /** Validity of a code, milliseconds. */
@@ -47,6 +47,9 @@ interface FlowActionInput {
   readonly isOfLink?: true;
 }
 
+/** Mail with a code, before it has the number of the code. */
+export type CodeNotice = Omit<MailRequest, 'codeGeneration'> | Omit<MailboxCode, 'codeGeneration'>;
+
 export interface FlowActionContext extends FlowActionInput {
   /** Number of the newest code; increases with time, so that none repeats even after this actor has ended. */
   readonly generation: number;
@@ -67,10 +70,16 @@ type FlowActionMessage = { readonly at: Millis } & (
       readonly resend: boolean;
       /** Least time since the last code, milliseconds; absent = none. */
       readonly pause?: Millis;
-      /** Mail to the participant; the generation is added here. */
-      readonly notice: Omit<MailRequest, 'codeGeneration'>;
+      /** Mail to the participant; the generation is added here. Absent: to nobody, for nothing waits for the mailbox. */
+      readonly notice?: CodeNotice;
     }
-  | { readonly type: 'GUESS'; readonly generation: number; readonly isRight: boolean }
+  | {
+      readonly type: 'GUESS';
+      readonly generation: number;
+      readonly isRight: boolean;
+      /** True: the right code is used up. Absent: it stays good. */
+      readonly isOnce?: boolean;
+    }
   | { readonly type: 'FORGET' }
 );
 
@@ -123,6 +132,11 @@ const removeAction = machine.raise(
   },
 );
 
+const mailCode = machine.enqueueActions(({ context: { generation }, event, enqueue }) => {
+  if (event.type !== 'SEND' || event.notice === undefined) return;
+  enqueue({ type: 'notify', params: { notices: [{ ...event.notice, codeGeneration: generation }] } });
+});
+
 export const flowActionMachine = machine.createMachine({
   id: 'flow-action',
   context: ({ input }) => ({ ...input, generation: 0, expiresAt: null, wrong: 0, sent: [] }),
@@ -143,12 +157,7 @@ export const flowActionMachine = machine.createMachine({
               wrongInAll: wrongCodes(context),
               sent: [...codesOfPeriod(context, event.at), event.at],
             })),
-            {
-              type: 'notify',
-              params: ({ context, event }) => ({
-                notices: [{ ...event.notice, codeGeneration: context.generation }],
-              }),
-            },
+            mailCode,
             removeAction,
           ],
         },
@@ -157,6 +166,7 @@ export const flowActionMachine = machine.createMachine({
             isCodeGood(context, event.at) && event.generation === context.generation,
           actions: [
             assign(({ context, event }) => ({
+              ...(event.isRight && event.isOnce === true && { expiresAt: event.at }),
               wrong: context.wrong + (event.isRight ? 0 : 1),
               wrongInAll: wrongCodes(context) + (event.isRight ? 0 : 1),
             })),

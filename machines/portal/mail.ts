@@ -49,7 +49,20 @@ export interface SignInMail {
   readonly expiresAt: Millis;
 }
 
-export type MailContent = MailRequest | PendingList | SignInMail;
+/** In place of an organization, for mails of none. */
+export const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000' as OrganizationId;
+
+/** Code for the page of all documents that wait for a mailbox. Source: docs/decisions/0570-what-waits-for-a-mailbox.md. */
+export interface MailboxCode {
+  readonly about: 'mailbox-code';
+  readonly organizationId: OrganizationId;
+  readonly to: MailRequest['to'];
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+  readonly codeGeneration?: number;
+}
+
+export type MailContent = MailRequest | PendingList | SignInMail | MailboxCode;
 
 /** An attempt that failed. */
 interface MailAttempt {
@@ -110,9 +123,9 @@ interface MailReport {
 /** Tells the documents of a mail what the relay answered. */
 export const reportMail = declareEffect('reportMail', { types: {} as { input: MailReport } });
 
-/** Makes a mail of each notice of a document. */
+/** Makes a mail of each notice of a document, and of a code. */
 export const notify = declareEffect('notify', {
-  types: {} as { input: { readonly notices: readonly MailRequest[] } },
+  types: {} as { input: { readonly notices: readonly (MailRequest | MailboxCode)[] } },
 });
 
 /** Pauses between attempts. */
@@ -136,7 +149,7 @@ function deliveryTimeoutOf({ about }: MailContent): Millis {
 
 /** True for mails that a person waits for, and that soon are of no use. */
 export function isUrgent(about: MailContent['about']): boolean {
-  return about === 'code' || about === 'sign-in';
+  return about === 'code' || about === 'sign-in' || about === 'mailbox-code';
 }
 
 /** A gateway that does not answer holds up messages alone. */

@@ -134,6 +134,8 @@ export interface Evidence {
   /** `Email`, `SMS`, `Whatsapp`, `AuthenticatorApp` = a code was confirmed; `Login` = a passkey; `Application` = the application opened the page; `InPerson` = at a device of the host. */
   readonly authenticationTypes: readonly AuthenticationType[];
   readonly authenticatedEmail: string | null;
+  /** Time at which its code was confirmed, for several documents; absent = with this signature. */
+  readonly emailConfirmedAt?: Millis;
   /** Number that the confirmed code was sent to; absent = none. */
   readonly authenticatedPhone?: string;
   /** Time at which the app of the confirmed code was set up, with a mailed code; absent = none. */

@@ -4,8 +4,9 @@ import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import type { CodeKind, InitialsMode, Language } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
+import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import type { FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 
@@ -34,6 +35,15 @@ export type SigningAccess =
       /** Of the document, as the participant was shown it; absent = whichever there is. */
       readonly documentVersion?: number | undefined;
     };
+
+/** Names the action by the mailbox of its person, which a code has proven. */
+export interface MailboxAccess extends Turn {
+  readonly by: 'mailbox';
+  readonly documentId: DocumentId;
+  /** Of the document, as the participant was shown it. */
+  readonly documentVersion: number;
+  readonly mailbox: ProvenMailbox;
+}
 
 /** First bytes of a file of a participant, which tell its type. */
 export const FIELD_FILE_HEADER_BYTES = 1024;

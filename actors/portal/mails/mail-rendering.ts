@@ -10,6 +10,7 @@ import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
+  type MailboxCode,
   type MailContent,
   type PendingList,
   type SignInMail,
@@ -53,6 +54,7 @@ export interface MailRenderingOptions {
 /** @throws {Fatal} `mail.incomplete`: a code is to be sent and the notice does not say which */
 export function renderMail(content: MailContent, options: MailRenderingOptions): MailBody {
   if (content.about === 'sign-in') return signInMail(content, options);
+  if (content.about === 'mailbox-code') return mailboxCodeMail(content, options);
   return content.about === 'pending-list'
     ? pendingListMail(content, options)
     : documentMail(content, options);
@@ -75,6 +77,15 @@ function signInMail(content: SignInMail, { organization, links }: MailRenderingO
     ...framed(words, content.to.name, organization),
     button: { label: words.button ?? '', url: links.signIn(content) },
   };
+}
+
+function mailboxCodeMail(
+  content: MailboxCode,
+  { organization, codeFor }: Pick<MailRenderingOptions, 'organization' | 'codeFor'>,
+): MailBody {
+  const facts = { portal: named(organization.name), minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 };
+  const words = textsOf(TEXTS[organization.language].mails['mailbox-code'], facts);
+  return { ...framed(words, null, organization), code: codeOf(content, codeFor) };
 }
 
 function documentMail(
@@ -221,12 +232,11 @@ function linkOf(
 }
 
 /** @throws {Fatal} `mail.incomplete` */
-export function codeOf(
-  { flowActionId, userId, codeGeneration, message }: MailRequest,
-  codeFor: CodeLookup,
-): string {
+export function codeOf(content: MailRequest | MailboxCode, codeFor: CodeLookup): string {
+  const { flowActionId, userId, codeGeneration } = content;
+  const channel = 'message' in content ? content.message?.channel : undefined;
   if (flowActionId === null || userId === null || codeGeneration === undefined) {
     throw new Fatal('mail.incomplete', 'The notice does not say which code is meant.');
   }
-  return codeFor(flowActionId, userId, codeGeneration, message?.channel);
+  return codeFor(flowActionId, userId, codeGeneration, channel);
 }

@@ -44,7 +44,7 @@ import type { Mailer } from './mail-port.ts';
 /** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
 export const reportMailHandler = reportMail.handledBy({
   async run({ content, isDelivered, answer }, { key, runtime }) {
-    if (content.about === 'sign-in') return null;
+    if (content.about === 'sign-in' || content.about === 'mailbox-code') return null;
     const items = content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
     const { name, email } = content.to;
     const message = content.about === 'pending-list' ? undefined : content.message;
@@ -87,7 +87,7 @@ export const notifyHandler = notify.handledBy({
     await Promise.all(
       notices.map((content, index) =>
         createMail(runtime, derivedId('notice', key, index), {
-          organizationId: content.document.organizationId,
+          organizationId: ('document' in content ? content.document : content).organizationId,
           content,
           at,
         }),

@@ -122,6 +122,7 @@ export function sendMailHandler({
   clock,
   trouble,
   actors,
+  portalName,
 }: {
   readonly actors: Pick<Calls, 'read'>;
   readonly store: Pick<ActorStore, 'rows'>;
@@ -136,6 +137,8 @@ export function sendMailHandler({
   readonly sender: string;
   readonly clock: ServiceRuntime['clock'];
   readonly trouble: MailTrouble;
+  /** Host of the portal, which sends what is of no organization. */
+  readonly portalName: () => string;
 }) {
   return sendMail.handledBy({
     timeoutMs: TIME_LIMIT_MS,
@@ -143,10 +146,14 @@ export function sendMailHandler({
       const mail = await actors.read(MAIL, actor.id);
       if (mail === undefined) throw new Fatal('internal', 'The mail is gone.');
       try {
-        const organization = await profileOf(mail.context.organizationId);
+        const { content, organizationId } = mail.context;
+        // Of all organizations, in the name of none of them.
+        const organization: MailProfile | undefined =
+          content.about === 'mailbox-code'
+            ? { name: portalName(), language: 'en', replyTo: null }
+            : await profileOf(organizationId);
         if (organization === undefined)
           throw new MailFailure('mail.organization', 'The organization is gone.', true);
-        const { content } = mail.context;
         const profile = inLanguage(organization, content.to.language);
         if ('message' in content && content.message !== undefined) {
           const options = { gateway, organization: profile, codeFor, caller, clock, signal };

@@ -152,6 +152,9 @@ function evidenceView(
     authenticationTypes: evidence.authenticationTypes,
     accountVerifiedEmail: evidence.passkey?.email ?? null,
     authenticatedEmail: evidence.authenticatedEmail,
+    ...(evidence.emailConfirmedAt !== undefined && {
+      emailConfirmedAt: new Date(evidence.emailConfirmedAt).toISOString(),
+    }),
     authenticatedPhoneNumberLastDigits: evidence.authenticatedPhone?.slice(-4) ?? null,
     authenticatedPhoneNumber: evidence.authenticatedPhone ?? null,
     ...(evidence.authenticatorAppSince !== undefined && {

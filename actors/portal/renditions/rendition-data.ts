@@ -80,6 +80,7 @@ function personOf(
       userAgent: evidence.userAgent,
       authenticationTypes: evidence.authenticationTypes,
       authenticatedEmail: evidence.authenticatedEmail,
+      emailConfirmedAt: evidence.emailConfirmedAt ?? null,
       authenticatedPhone: evidence.authenticatedPhone ?? null,
       authenticatorAppSince: evidence.authenticatorAppSince ?? null,
       passkey: evidence.passkey ?? null,

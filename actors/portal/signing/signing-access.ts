@@ -13,6 +13,7 @@ import type {
   Turn,
 } from '../../../machines/portal/documents/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
+import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
   Evidence,
@@ -21,7 +22,7 @@ import type {
   Participant,
 } from '../../../machines/portal/portal-types.ts';
 import type { RequestOrigin } from '../api/callers.ts';
-import type { SigningAccess } from '../api/signing.ts';
+import type { MailboxAccess, SigningAccess } from '../api/signing.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import {
   type DocumentDirectory,
@@ -33,6 +34,7 @@ import { isPromised, namedTurn, pageState } from '../document-records/signing-tu
 import { phoneNumber } from '../documents/document-plans.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';
+import { WAITING_CASES, waitingCase } from './waiting-rules.ts';
 
 /** Authorization of a call and its source. */
 export interface SigningCall {
@@ -49,6 +51,8 @@ export interface SigningCall {
   readonly application: { readonly id: string; readonly name: string } | null;
   /** True: the participant stands before a device of the host. */
   readonly isHere: boolean;
+  /** Proven by a code for several documents; absent = each asks its own. */
+  readonly mailbox?: ProvenMailbox;
 }
 
 type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
@@ -68,11 +72,12 @@ export function documentForKey(access: KeyAccess, directory: DocumentDirectory):
  * `InvalidFlowAction`, `CpfNotExpected` for a rule whose participant is not named.
  */
 export async function signingCall(
-  access: SigningAccess,
+  access: SigningAccess | MailboxAccess,
   directory: DocumentDirectory,
   links: SigningLinks,
   { holder = [], changes = true }: { readonly holder?: readonly string[]; readonly changes?: boolean } = {},
 ): Promise<SigningCall> {
+  if (access.by === 'mailbox') return callOfMailbox(access, await directory.byId(access.documentId));
   if (access.by === 'ticket') {
     const ticket = links.parse(access.ticket);
     const document = ticket && (await directory.byId(ticket.documentId));
@@ -101,6 +106,31 @@ export async function signingCall(
   if (named === undefined) throw new PortalRefusal('FlowActionNotFound');
   const { application } = access.tenant;
   return callOf(document, named, { isByTicket: false, needsEmailCode: false, application, isHere: false });
+}
+
+/** Refusals: `DocumentNotFound` for what the code of the mailbox does not show, `InvalidFlowAction` for what asks more than it. */
+function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined): SigningCall {
+  const { mailbox, documentVersion } = access;
+  const named = document && namedTurn(document.context, access);
+  const found = document && waitingCase(document, access, mailbox.email);
+  if (
+    document === undefined ||
+    named === undefined ||
+    found === undefined ||
+    WAITING_CASES[found] === 'hides'
+  )
+    throw new PortalRefusal('DocumentNotFound');
+  assertVersion(document.context, documentVersion);
+  if (WAITING_CASES[found] !== 'signs')
+    throw new PortalRefusal(
+      'InvalidFlowAction',
+      'The action asks for more than a signature: open it by itself.',
+      {
+        details: { alone: found },
+      },
+    );
+  const more = { isByTicket: true, needsEmailCode: false, application: null, isHere: false };
+  return { ...callOf(document, named, more), mailbox };
 }
 
 function callOf(
@@ -225,7 +255,7 @@ export function evidenceOf(
     readonly at: Millis;
   },
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
-  const { context, user, application, isHere, turn } = call;
+  const { context, user, application, isHere, turn, mailbox } = call;
   const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))
     ? phoneNumber(user.phone)
     : undefined;
@@ -238,6 +268,7 @@ export function evidenceOf(
       ...(application === null ? [] : ([isHere ? 'InPerson' : 'Application'] as const)),
     ],
     authenticatedEmail: kinds.includes('Email') ? user.email : null,
+    ...(mailbox !== undefined && { emailConfirmedAt: mailbox.provenAt }),
     ...(phone !== undefined && { authenticatedPhone: phone }),
     ...(appSince !== undefined && { authenticatorAppSince: appSince }),
     ...(passkeySince !== undefined &&

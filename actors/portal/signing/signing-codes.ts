@@ -18,6 +18,7 @@ import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '.
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { recipientOf, summaryOf } from '../../../machines/portal/documents/document-notifications.ts';
 import {
+  type CodeNotice,
   flowActionMachine,
   isCodeGood,
   MAX_MESSAGES_PER_DAY,
@@ -26,6 +27,7 @@ import {
   wrongCodes,
 } from '../../../machines/portal/flow-action.ts';
 import { notify } from '../../../machines/portal/mail.ts';
+import { MAILBOX_SESSION_ENDED, mailboxSessionMachine } from '../../../machines/portal/mailbox-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -44,6 +46,13 @@ export const FLOW_ACTION = defineActor('flow-action', {
   effects: [notify],
   version: 1,
   ends: ({ state }) => state === 'Over',
+});
+
+/** Begun by a code that proves a mailbox. */
+export const MAILBOX_SESSION = defineActor('mailbox-session', {
+  machine: mailboxSessionMachine,
+  version: 1,
+  ends: ({ state }) => state === MAILBOX_SESSION_ENDED,
 });
 
 /** @param key 32 bytes */
@@ -233,18 +242,18 @@ export class SigningCodes {
     return false;
   }
 
-  /** Refusals: `TooManyRequests`, `TooManyWrongCodes`. */
+  /** Refusals: `TooManyRequests`, `TooManyWrongCodes`. @param mail undefined: there is a code, which nobody gets */
   async sendTo(
     holder: CodeRecipient,
-    mail: Omit<MailRequest, 'codeGeneration'>,
+    mail: CodeNotice | undefined,
     { resend, pause }: CodeWish,
   ): Promise<void> {
     const { actors, clock } = this.runtime;
-    await this.#assertFewMessages(mail);
+    if (mail?.about === 'code') await this.#assertFewMessages(mail);
     const id = codesActor(holder);
     const made = await actors.create(FLOW_ACTION, id, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    const message = { type: 'SEND', resend, notice: mail, ...(pause && { pause }) } as const;
+    const message = { type: 'SEND', resend, ...(mail && { notice: mail }), ...(pause && { pause }) } as const;
     await accepted(actors.send(FLOW_ACTION, id, message), (refused) => {
       if (!('context' in refused)) return new PortalRefusal('ServiceBusy');
       const { context } = refused;
@@ -284,8 +293,11 @@ export class SigningCodes {
     return this.check(holderOf(call, 'Email'), code);
   }
 
-  /** Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`. */
-  async check(holder: CodeRecipient, given: string): Promise<void> {
+  /**
+   * Refusals: `InvalidAuthenticationCode` for a wrong guess, one too many, and one too late; `TooManyWrongCodes`.
+   * @param isOnce true: the right code is used up
+   */
+  async check(holder: CodeRecipient, given: string, isOnce = false): Promise<void> {
     const code = typedCode(given);
     const { actors } = this.runtime;
     const { codeFor } = this;
@@ -296,7 +308,8 @@ export class SigningCodes {
     const right = codeFor(holder.flowActionId, holder.userId, generation, holder.channel);
     const isRight = isSame(code, right);
     // The step decides: guesses at the same moment are counted one by one.
-    const outcome = await actors.send(FLOW_ACTION, id, { type: 'GUESS', generation, isRight });
+    const guess = { type: 'GUESS', generation, isRight, ...(isOnce && { isOnce }) } as const;
+    const outcome = await actors.send(FLOW_ACTION, id, guess);
     if (outcome.accepted && isRight) return;
     // Right and wrong codes are answered alike then.
     const isOver = 'context' in outcome && wrongCodes(outcome.context) >= MAX_WRONG_CODES;

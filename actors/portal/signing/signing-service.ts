@@ -17,7 +17,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
-import type { SigningAccess } from '../api/signing.ts';
+import type { MailboxAccess, SigningAccess } from '../api/signing.ts';
 import {
   applicationPrincipal,
   participantPrincipal,
@@ -37,6 +37,7 @@ import { signatureImage } from './signature-images.ts';
 import {
   assertRead,
   assertTurn,
+  type ConfirmedCodes,
   documentForKey,
   evidenceOf,
   neededCodes,
@@ -52,6 +53,9 @@ type Quiet = { readonly disableNotifications?: boolean | null | undefined };
 
 /** People of a document whose factors are looked for. */
 const MAX_HOLDERS = 100;
+
+/** The code was confirmed when the session began. */
+const BY_MAILBOX: ConfirmedCodes = { kinds: ['Email'] };
 
 export class Signing {
   constructor(
@@ -135,7 +139,7 @@ export class Signing {
 
   /** Resolves once the signature is durable and, unless that takes long, in place. */
   async signElectronically(
-    access: SigningAccess,
+    access: SigningAccess | MailboxAccess,
     signing: ElectronicSigning,
     origin: RequestOrigin,
   ): Promise<void> {
@@ -158,9 +162,9 @@ export class Signing {
       uploads: this.needs.uploads,
       blobs: this.needs.blobs,
     });
-    const confirmed = await this.needs.codes.confirm(call, signing, () =>
-      this.#record(call, 'code-wrong', origin),
-    );
+    const confirmed = call.mailbox
+      ? BY_MAILBOX
+      : await this.needs.codes.confirm(call, signing, () => this.#record(call, 'code-wrong', origin));
     const id = ids.uuid();
     const { context, turn } = call;
     const { geolocation, typedName, timeZoneOffset, reading } = signing;
@@ -184,12 +188,13 @@ export class Signing {
       ...filledIn,
     } as const;
     // A code that was right is used up, and so is the answer of a passkey.
-    const isUsedUp = confirmed.kinds.length > 0 || confirmed.passkeySince !== undefined;
+    const isUsedUp =
+      call.mailbox === undefined && (confirmed.kinds.length > 0 || confirmed.passkeySince !== undefined);
     await this.needs.early.sign(context, message, isUsedUp);
   }
 
   async approve(
-    access: SigningAccess,
+    access: SigningAccess | MailboxAccess,
     origin: RequestOrigin,
     { disableNotifications, reading }: Quiet & Pick<ElectronicSigning, 'reading'> = {},
   ): Promise<void> {
@@ -201,7 +206,7 @@ export class Signing {
     assertRead(call.context, reading);
     const evidence = evidenceOf(call, origin, {
       signing: { reading },
-      confirmed: { kinds: [] },
+      confirmed: call.mailbox ? BY_MAILBOX : { kinds: [] },
       at: clock.now(),
     });
     const { version } = call.context;
@@ -306,7 +311,10 @@ export class Signing {
     return this.needs.codes.factorHolders(context, pending.flatMap(requestedUsers).slice(0, MAX_HOLDERS));
   }
 
-  #call(access: SigningAccess, options?: Parameters<typeof signingCall>[3]): Promise<SigningCall> {
+  #call(
+    access: SigningAccess | MailboxAccess,
+    options?: Parameters<typeof signingCall>[3],
+  ): Promise<SigningCall> {
     return signingCall(access, this.needs.directory, this.needs.links, options);
   }
 }

@@ -121,7 +121,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
   const { evidence, certificate, kind } = person;
   const confirmed = [
     evidence?.authenticationTypes.includes('Email') === true
-      ? filled(words.byCode, { email: evidence.authenticatedEmail ?? '' })
+      ? `${filled(words.byCode, { email: evidence.authenticatedEmail ?? '' })}${typeof evidence.emailConfirmedAt === 'number' ? ` (${utcText(evidence.emailConfirmedAt)})` : ''}`
       : '',
     ...['SMS', 'Whatsapp'].map((type) =>
       evidence?.authenticationTypes.includes(type) === true

@@ -39,6 +39,8 @@ export interface RenditionPerson {
     readonly userAgent: string | null;
     readonly authenticationTypes: readonly string[];
     readonly authenticatedEmail: string | null;
+    /** Time at which its code was confirmed, for several documents. @default with the signature */
+    readonly emailConfirmedAt?: Millis | null;
     readonly authenticatedPhone: string | null;
     /** Time at which the authenticator app was set up. */
     readonly authenticatorAppSince: Millis | null;

@@ -1,6 +1,7 @@
 /** The first page of the portal. Documents are opened by links, so it has no list of them. */
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { ButtonLink } from '../../components/controls.tsx';
+import { WAITING_PATH } from './forms/waiting-view.tsx';
 import { portalPage, type Theme } from './page-frame.tsx';
 import type { PageTexts } from './texts.ts';
 
@@ -16,6 +17,9 @@ export function homePage(words: PageTexts, theme: Theme | undefined): string {
         <h1>{home.title}</h1>
         <h2>{home.participants}</h2>
         <p>{home.participantsText}</p>
+        <p class="ways">
+          <ButtonLink href={WAITING_PATH}>{words.waiting.title}</ButtonLink>
+        </p>
         <h2>{check.title}</h2>
         <p>{home.checkText}</p>
         <p class="ways">

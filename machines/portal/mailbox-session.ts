@@ -1,0 +1,36 @@
+/**
+ * Session of a person who has proven a mailbox by a code. Its id is the hash of its ticket, which nobody stores.
+ *
+ * | from | message     | to   | effects |  |
+ * |------|-------------|------|---------|--|
+ * | Open | LEAVE       | Over |         |  |
+ * | Open | after 30 min | Over |        |  |
+ *
+ * Over is not stored: the actor ends.
+ *
+ * Source: docs/decisions/0570-what-waits-for-a-mailbox.md.
+ */
+import type { Millis } from '../ids.ts';
+import { type RecordMessage, recordMachine } from '../record.ts';
+
+export const MAILBOX_SESSION_ENDED = 'Over';
+/** Milliseconds. */
+export const MAILBOX_SESSION_LIFETIME_MS: Millis = 30 * 60_000;
+
+/** A mailbox, and when its code was confirmed. */
+export interface ProvenMailbox {
+  readonly email: string;
+  readonly provenAt: Millis;
+}
+
+interface MailboxSessionMessage extends RecordMessage {
+  readonly type: 'LEAVE';
+}
+
+export const mailboxSessionMachine = recordMachine<ProvenMailbox, MailboxSessionMessage>({
+  id: 'mailbox-session',
+  state: 'Open',
+  context: (input) => input,
+  changes: {},
+  end: { state: MAILBOX_SESSION_ENDED, endedBy: ['LEAVE'], lifetimeMs: MAILBOX_SESSION_LIFETIME_MS },
+});
