@@ -93,7 +93,9 @@ export async function startPagesServer(
   const note = (what: Done['what'], given: object) => {
     done.push({ what, given: given as Done['given'] });
   };
-  const checkAccess = (access: Parameters<Signing['completeCertificate']>[0]) => {
+  const checkAccess = (
+    access: Parameters<Signing['completeCertificate']>[0] | Parameters<Signing['approve']>[0],
+  ) => {
     const fits = access.by === 'ticket' && access.ticket === TICKET && access.key === KEY;
     if (!fits) throw new PortalRefusal('InvalidTicket');
   };

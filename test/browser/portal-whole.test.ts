@@ -435,3 +435,44 @@ test.serial(
     await portal.reached(id, 'Concluded');
   },
 );
+
+test.serial(
+  'a person signs what waits for the mailbox from a phone and by keyboard, in one act',
+  async (t) => {
+    const { portal } = t.context;
+    const { ANA } = peopleOf('waiting');
+    const { page } = await visit(t, portal.url, PHONE);
+    const asks = { type: 'Signer', user: ANA, allowElectronicSignature: true };
+    const ids = [
+      await portal.create(clausePdf(1), [asks]),
+      await portal.create(clausePdf(1), [{ ...asks, type: 'Approver' }]),
+      await portal.create(clausePdf(1), [{ ...asks, signatureInitialsMode: 'Required' }]),
+    ];
+    await page.goto(`${portal.url}/waiting`);
+    const checked = async (what: string) => {
+      await assertAccessible(t, page, what);
+      t.deepEqual(await page.evaluate(OUT_OF_REACH), [], what);
+    };
+    await checked('the address');
+    await page.getByLabel('Your e-mail address').fill(ANA.email);
+    await page.keyboard.press('Enter');
+    await page.locator('input[autocomplete="one-time-code"]').waitFor();
+    await checked('the code');
+    const [, code = ''] = await portal.mail(ANA.email, /^ {4}(\d{6})$/m);
+    await page.locator('input[autocomplete="one-time-code"]').fill(code);
+    await page.keyboard.press('Enter');
+    await page.getByText('Asks for your initials: open it.').waitFor();
+    await checked('the list');
+    t.is(await page.getByRole('checkbox', { checked: true }).count(), 2);
+    await page.getByLabel('name').last().fill(ANA.name);
+    await page.keyboard.press('Enter');
+    await page.getByText('2 documents are signed.').waitFor();
+    await checked('what is left');
+    for (const id of ids.slice(0, 2)) await portal.reached(id, 'Concluded');
+    await page.getByRole('link', { name: /^Open / }).tap();
+    await page.locator('.page[data-drawn]').first().waitFor();
+    await page.goto(`${portal.url}/waiting`);
+    await page.getByRole('button', { name: 'Leave' }).tap();
+    await page.getByLabel('Your e-mail address').waitFor();
+  },
+);

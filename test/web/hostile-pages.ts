@@ -14,6 +14,7 @@ import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-
 import { brandingPage } from '../../web/pages/portal/accounts/branding-view.tsx';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
 import { hereStartPage } from '../../web/pages/portal/forms/public-link-view.tsx';
+import { waitingPage, waitingStartPage } from '../../web/pages/portal/forms/waiting-view.tsx';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
 import { organizationPage } from '../../web/pages/portal/organization-view.tsx';
 import { bulkPage, bulkResultPage } from '../../web/pages/portal/sender/bulk-view.tsx';
@@ -71,10 +72,36 @@ export function hostilePages(): ReadonlyMap<string, string> {
   const files = ['a', 'b', 'c'].map((id) => ({ id, location: HOSTILE }));
   pages.set('portal marks', marksPage({ files, data }, pageTexts('en'), 'dark', [HOSTILE]));
   pages.set('portal marks over', marksOverPage(pageTexts('en'), undefined));
+  const visitor = { words: pageTexts('en'), theme: undefined, email: HOSTILE } as const;
+  for (const asksCode of [false, true])
+    pages.set(`portal waiting, code ${asksCode}`, waitingStartPage({ ...visitor, asksCode }));
+  pages.set('portal waiting', waitingPage({ ...visitor, ...waiting() }));
   for (const [name, page] of accountPages()) pages.set(`account ${name}`, page);
   const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
   pages.set('portal failure', errorPage('none')(failure).html);
   return pages;
+}
+
+function waiting() {
+  const item = {
+    documentId: HOSTILE,
+    flowActionId: HOSTILE,
+    userId: HOSTILE,
+    documentVersion: 1,
+    name: HOSTILE,
+    organizationName: HOSTILE,
+    senderName: HOSTILE,
+    participantName: HOSTILE,
+    title: HOSTILE,
+    asked: 'Sign',
+    creationDate: 0,
+    expirationDate: 1,
+    alone: null,
+    url: HOSTILE,
+  } as const;
+  const other = { ...item, senderName: null, title: null, participantName: null, alone: 'fields' } as const;
+  const items = [item, other];
+  return { endDate: 1, items, nextCursor: HOSTILE, formToken: HOSTILE, typedName: HOSTILE };
 }
 
 function framed(main: Parameters<typeof framedPage>[0]['main']): string {

@@ -47,6 +47,24 @@ test('a code is valid for ten minutes and five attempts, and another one starts 
   t.true(attempt(flowActionMachine, 'Open', snapshot.context, guess(3001, true, 3000)).accepted);
 });
 
+test('a right code is used up where one is asked once, and a wrong one is not', (t) => {
+  const once = (isRight: boolean) => ({ ...guess(2000, isRight), isOnce: true });
+  const { context } = attempt(flowActionMachine, 'Open', sent, once(true));
+  t.false(attempt(flowActionMachine, 'Open', context, once(true)).accepted);
+  const wrong = attempt(flowActionMachine, 'Open', sent, once(false)).context;
+  t.true(attempt(flowActionMachine, 'Open', wrong, once(true)).accepted);
+  const stays = attempt(flowActionMachine, 'Open', sent, guess(2000, true)).context;
+  t.true(attempt(flowActionMachine, 'Open', stays, guess(2000, true)).accepted);
+});
+
+test('a code for nobody counts as any other, and nothing is mailed', (t) => {
+  const { notice: _, ...silent } = send(2000, true);
+  const mailed = attempt(flowActionMachine, 'Open', sent, send(2000, true));
+  const kept = attempt(flowActionMachine, 'Open', sent, silent);
+  t.deepEqual(kept.context, mailed.context);
+  t.deepEqual([mailed.effects, kept.effects], [['notify'], []]);
+});
+
 test('codes over the hourly limit are not mailed, and later ones are', (t) => {
   let snapshot = flowActionMachine.resolveState({ value: 'Open', context: fresh });
   for (let count = 0; count < MAX_CODES_PER_HOUR; count++)

@@ -15,6 +15,7 @@ import { generationMachine } from '../../../machines/portal/generation.ts';
 import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
 import { linkCodesMachine } from '../../../machines/portal/link-codes.ts';
 import { linkVisitorMachine } from '../../../machines/portal/link-visitor.ts';
+import { mailboxSessionMachine } from '../../../machines/portal/mailbox-session.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import { publicLinkMachine } from '../../../machines/portal/public-link.ts';
 import { reportMachine } from '../../../machines/portal/report.ts';
@@ -170,6 +171,12 @@ const CASES: readonly Case[] = [
     machine: linkCodesMachine,
     input: { since: 0, count: 0 },
     events: { CODE: { most: 1, period: 1_000 } },
+  },
+  {
+    file: 'machines/portal/mailbox-session.ts',
+    machine: mailboxSessionMachine,
+    input: { email: 'ana@example.org', provenAt: 1 },
+    events: { LEAVE: {} },
   },
   {
     file: 'machines/portal/link-visitor.ts',

@@ -104,6 +104,7 @@ export async function startMailSystem(t: ExecutionContext, options: MailSystemOp
         },
         codeFor: (_action, _user, generation) => String(100_000 + generation),
         sender: options.sender ?? 'no-reply@portal.example.test',
+        portalName: () => 'portal.example.test',
       }),
     ]),
   });
