@@ -45,6 +45,8 @@ interface FlowActionInput {
   readonly channel?: PhoneChannel;
   /** Absent: of a participant. */
   readonly isOfLink?: true;
+  /** For the page of all documents that wait for a mailbox; absent = for one document. */
+  readonly isOfMailbox?: true;
 }
 
 /** Mail with a code, before it has the number of the code. */
@@ -166,7 +168,7 @@ export const flowActionMachine = machine.createMachine({
             isCodeGood(context, event.at) && event.generation === context.generation,
           actions: [
             assign(({ context, event }) => ({
-              ...(event.isRight && event.isOnce === true && { expiresAt: event.at }),
+              ...(event.isRight && event.isOnce === true && { expiresAt: null }),
               wrong: context.wrong + (event.isRight ? 0 : 1),
               wrongInAll: wrongCodes(context) + (event.isRight ? 0 : 1),
             })),

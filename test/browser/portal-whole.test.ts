@@ -458,11 +458,14 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.locator('input[autocomplete="one-time-code"]').waitFor();
     await checked('the code');
-    const [, code = ''] = await portal.mail(ANA.email, /^ {4}(\d{6})$/m);
+    const [, code = ''] = await portal.mail(ANA.email, /^ {4}(\d{10})$/m);
     await page.locator('input[autocomplete="one-time-code"]').fill(code);
     await page.keyboard.press('Enter');
     await page.getByText('Asks for your initials: open it.').waitFor();
     await checked('the list');
+    t.is(await page.getByRole('checkbox', { checked: true }).count(), 0);
+    await page.getByRole('link', { name: 'Select all of this page' }).tap();
+    await page.getByRole('checkbox', { checked: true }).last().waitFor();
     t.is(await page.getByRole('checkbox', { checked: true }).count(), 2);
     await page.getByLabel('name').last().fill(ANA.name);
     await page.keyboard.press('Enter');

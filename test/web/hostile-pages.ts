@@ -88,6 +88,7 @@ function waiting() {
     flowActionId: HOSTILE,
     userId: HOSTILE,
     documentVersion: 1,
+    actionDate: 1,
     name: HOSTILE,
     organizationName: HOSTILE,
     senderName: HOSTILE,

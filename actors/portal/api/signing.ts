@@ -42,6 +42,8 @@ export interface MailboxAccess extends Turn {
   readonly documentId: DocumentId;
   /** Of the document, as the participant was shown it. */
   readonly documentVersion: number;
+  /** Of the action, as the participant was shown it: its last change. */
+  readonly actionDate: Millis;
   readonly mailbox: ProvenMailbox;
 }
 

@@ -13,7 +13,7 @@
  * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
  * - `documents-confirming` [organization, flow action] → id of the document; pending actions that need a code by telephone;
  * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it;
- * - `documents-waiting` [mailbox, order] → id of the document       of all organizations: pending, and asked by mail.
+ * - `documents-waiting` [mailbox, order] → WaitingRow            of all organizations: pending, and asked by mail.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
  * `documents-made/<day>/<document or envelope>` (deleted ones too), `documents-stuck`, `blob/<sha256>`,
@@ -164,6 +164,7 @@ function isDeleted({ state }: DocumentActor): boolean {
 
 const DOCUMENT_ROW = jsonType<DocumentRow>();
 export const CREATED_DOCUMENT_ROW = jsonType<CreatedDocumentRow>();
+const WAITING_ROW = jsonType<WaitingRow>();
 const PARTICIPANT_ROW = jsonType<Omit<DocumentRow, 'people'> & { readonly pending: boolean }>();
 
 export function documentRowOf(value: Row['value']): DocumentRow {
@@ -248,18 +249,28 @@ export async function documentOfConfirmation(
 
 const WAITING_VIEW = 'documents-waiting';
 
+/** A document that waits for a mailbox. */
+interface WaitingRow {
+  readonly documentId: DocumentId;
+  /** As the sender has spelled it. */
+  readonly email: string;
+}
+
 function waitingRows({ state, context }: DocumentActor): readonly Row[] {
   if (state !== 'Pending') return [];
   const { id, order, actions } = context;
-  const mailboxes = new Set<string>();
+  const mailboxes = new Map<string, string>();
   for (const action of actions) {
     if (action.status !== 'Pending') continue;
     for (const user of requestedUsers(action)) {
       if (user.email !== null && isAskedByMail(context, { action, user }))
-        mailboxes.add(participantKey('Email', user.email));
+        mailboxes.set(participantKey('Email', user.email), user.email);
     }
   }
-  return [...mailboxes].map((mailbox) => ({ view: WAITING_VIEW, key: [mailbox, order], value: id }));
+  return [...mailboxes].map(([mailbox, email]) => {
+    const value = { documentId: id, email } satisfies WaitingRow;
+    return { view: WAITING_VIEW, key: [mailbox, order], value };
+  });
 }
 
 /** Documents of all organizations that may wait for a mailbox, oldest first. @param after order number of the last one known */
@@ -267,11 +278,11 @@ export async function waitingFor(
   store: Pick<ActorStore, 'rows'>,
   email: string,
   { limit, after }: { readonly limit: number; readonly after?: number | undefined },
-): Promise<readonly { readonly documentId: DocumentId; readonly order: number }[]> {
+): Promise<readonly (WaitingRow & { readonly order: number })[]> {
   const prefix = [participantKey('Email', email)];
   const from = after === undefined ? {} : { after: [...prefix, after] };
   const rows = await store.rows({ view: WAITING_VIEW, prefix, limit, ...from });
-  return rows.map(({ key, value }) => ({ documentId: value as DocumentId, order: key[1] as number }));
+  return rows.map(({ key, value }) => ({ ...WAITING_ROW.read(value), order: key[1] as number }));
 }
 
 export const EXPIRING_VIEW = 'documents-expiring';

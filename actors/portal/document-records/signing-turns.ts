@@ -44,8 +44,8 @@ export function isAskedByMail(
   return !disableNotifications && (!isQuiet || mailedUsers.includes(user.id));
 }
 
-/** True while an accepted signature of the participant is not in the file yet. */
-export function isPromised(accepted: DocumentContext['accepted'], turn: Turn): boolean {
+/** True when a signature of the participant is among these: those that are accepted and not in the file yet, or made. */
+export function isPromised(accepted: readonly Turn[], turn: Turn): boolean {
   return accepted.some(
     ({ flowActionId, userId }) => flowActionId === turn.flowActionId && userId === turn.userId,
   );

@@ -32,12 +32,12 @@ export interface MailLinks {
   signIn(link: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string;
 }
 
-/** Source of the six digits: derived, stored nowhere. */
+/** Source of the six digits, ten for `Mailbox`: derived, stored nowhere. */
 export type CodeLookup = (
   flowActionId: FlowActionId,
   userId: UserId,
   generation: number,
-  channel?: PhoneChannel,
+  channel?: PhoneChannel | 'Mailbox',
 ) => string;
 
 export interface MailRenderingOptions {
@@ -234,7 +234,12 @@ function linkOf(
 /** @throws {Fatal} `mail.incomplete` */
 export function codeOf(content: MailRequest | MailboxCode, codeFor: CodeLookup): string {
   const { flowActionId, userId, codeGeneration } = content;
-  const channel = 'message' in content ? content.message?.channel : undefined;
+  const channel =
+    content.about === 'mailbox-code'
+      ? 'Mailbox'
+      : 'message' in content
+        ? content.message?.channel
+        : undefined;
   if (flowActionId === null || userId === null || codeGeneration === undefined) {
     throw new Fatal('mail.incomplete', 'The notice does not say which code is meant.');
   }

@@ -19,7 +19,11 @@ import { type CodeRecipient, MAILBOX_SESSION, type SigningCodes } from './signin
 
 /** Least time between two codes, milliseconds. */
 const CODE_PAUSE_MS = 60_000;
-const MAILBOX_CODES = { most: 10, period: 3_600_000 };
+const HOUR = 3_600_000;
+const MAILBOX_CODES = { most: 10, period: HOUR };
+const MAILBOX_CODES_PER_DAY = { most: 20, period: 24 * HOUR };
+/** Calls from one network of a site: each names a mailbox, and one guess of its code. */
+const NETWORK_CALLS = { most: 300, period: HOUR };
 const TOO_MANY = 'As many codes were sent as may be in this time.';
 const TICKET_BYTES = 32;
 
@@ -29,25 +33,28 @@ interface MailboxSession extends ProvenMailbox {
 
 export class MailboxSessions {
   constructor(
-    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
+    private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log'>,
     private readonly codes: SigningCodes,
   ) {}
 
   /** Does the same for a mailbox that nothing waits for, but for the mail. Refusals: those of the operation. */
-  async sendCode({ email, language, resend }: WaitingCode): Promise<void> {
+  async sendCode({ email, language, resend }: WaitingCode, network: string): Promise<void> {
     const { actors, store } = this.runtime;
     const address = addressOf(email);
+    await this.#countCall(network);
     const holder = holderOf(address);
     const wish = { resend: resend === true, pause: CODE_PAUSE_MS };
     if (await this.codes.hasCode(holder, wish)) return;
-    await countUse(actors, { of: ['waiting', mailboxKey(address)], ...MAILBOX_CODES }, TOO_MANY);
+    const mailbox = mailboxKey(address);
+    await countUse(actors, { of: ['waiting', mailbox], ...MAILBOX_CODES }, TOO_MANY);
+    await countUse(actors, { of: ['waiting-day', mailbox], ...MAILBOX_CODES_PER_DAY }, TOO_MANY);
     const [first] = await waitingFor(store, address, { limit: 1 });
     const { flowActionId, userId } = holder;
     const mail = first && {
       about: 'mailbox-code' as const,
       organizationId: NO_ORGANIZATION,
       // Not a name: whoever asks for a code may not be the owner of the mailbox.
-      to: { name: null, email: address, ...(language && { language }) },
+      to: { name: null, email: first.email, ...(language && { language }) },
       flowActionId,
       userId,
     };
@@ -55,10 +62,20 @@ export class MailboxSessions {
   }
 
   /** The ticket of a new session; the code is used up. Refusals: those of the operation. */
-  async begin(email: string, code: string): Promise<{ readonly ticket: string; readonly endDate: Millis }> {
+  async begin(
+    email: string,
+    code: string,
+    network: string,
+  ): Promise<{ readonly ticket: string; readonly endDate: Millis }> {
     const { actors, clock, ids } = this.runtime;
     const address = addressOf(email);
-    await this.codes.check(holderOf(address), code, true);
+    await this.#countCall(network);
+    try {
+      await this.codes.check(holderOf(address), code, true);
+    } catch (error) {
+      this.runtime.log.warn('A code of a mailbox was wrong.', { Network: network });
+      throw error;
+    }
     const ticket = ids.bytes(TICKET_BYTES).toString('base64url');
     const provenAt = clock.now();
     await accepted(
@@ -66,6 +83,12 @@ export class MailboxSessions {
       () => new PortalRefusal('ServiceBusy'),
     );
     return { ticket, endDate: provenAt + MAILBOX_SESSION_LIFETIME_MS };
+  }
+
+  /** Before anything is stored of the mailbox. @param network of the site of the caller */
+  async #countCall(network: string): Promise<void> {
+    const limit = { of: ['waiting-network', network], ...NETWORK_CALLS };
+    await countUse(this.runtime.actors, limit, 'As many calls came from this network as may in this time.');
   }
 
   /** Refusals: `InvalidTicket`. */
@@ -107,5 +130,6 @@ function holderOf(address: string): CodeRecipient {
     flowActionId: id('action') as FlowActionId,
     userId: id('person') as UserId,
     isOfLink: true,
+    isOfMailbox: true,
   };
 }

@@ -53,6 +53,8 @@ export interface SigningCall {
   readonly isHere: boolean;
   /** Proven by a code for several documents; absent = each asks its own. */
   readonly mailbox?: ProvenMailbox;
+  /** Last change of the action as the participant was shown it; absent = any. */
+  readonly actionDate?: Millis;
 }
 
 type KeyAccess = Exclude<SigningAccess, { readonly by: 'ticket' }>;
@@ -110,7 +112,7 @@ export async function signingCall(
 
 /** Refusals: `DocumentNotFound` for what the code of the mailbox does not show, `InvalidFlowAction` for what asks more than it. */
 function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined): SigningCall {
-  const { mailbox, documentVersion } = access;
+  const { mailbox, documentVersion, actionDate } = access;
   const named = document && namedTurn(document.context, access);
   const found = document && waitingCase(document, access, mailbox.email);
   if (
@@ -121,6 +123,8 @@ function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined
   )
     throw new PortalRefusal('DocumentNotFound');
   assertVersion(document.context, documentVersion);
+  if (named.action.updateDate !== actionDate)
+    throw new PortalRefusal('InvalidDocumentStatus', 'What is asked has changed. Look at it again.');
   if (WAITING_CASES[found] !== 'signs')
     throw new PortalRefusal(
       'InvalidFlowAction',
@@ -130,7 +134,7 @@ function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined
       },
     );
   const more = { isByTicket: true, needsEmailCode: false, application: null, isHere: false };
-  return { ...callOf(document, named, more), mailbox };
+  return { ...callOf(document, named, more), mailbox, actionDate };
 }
 
 function callOf(

@@ -60,8 +60,10 @@ export function codesFrom(key: Buffer): CodeLookup {
   return (flowActionId, userId, generation, channel) => {
     const owner = [flowActionId, userId, generation, ...(channel === undefined ? [] : [channel])];
     const digest = createHmac('sha256', key).update(owner.join('/')).digest();
+    // Strangers guess those of mailboxes, of all at once.
+    const digits = channel === 'Mailbox' ? 10 : 6;
     // 48 bits over a million: no digit is likelier than another by more than one in 10^8.
-    return String(digest.readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+    return String(digest.readUIntBE(0, 6) % 10 ** digits).padStart(digits, '0');
   };
 }
 
@@ -74,6 +76,8 @@ export interface CodeRecipient {
   readonly channel?: PhoneChannel;
   /** Absent: of a participant. */
   readonly isOfLink?: true;
+  /** For the page of all documents that wait for a mailbox; absent = for one document. */
+  readonly isOfMailbox?: true;
 }
 
 /** Demand for another code. */
@@ -305,7 +309,8 @@ export class SigningCodes {
     const actor = await actors.read(FLOW_ACTION, id);
     if (actor === undefined) throw new PortalRefusal('InvalidAuthenticationCode');
     const { generation } = actor.context;
-    const right = codeFor(holder.flowActionId, holder.userId, generation, holder.channel);
+    const { flowActionId, userId, channel, isOfMailbox } = holder;
+    const right = codeFor(flowActionId, userId, generation, isOfMailbox ? 'Mailbox' : channel);
     const isRight = isSame(code, right);
     // The step decides: guesses at the same moment are counted one by one.
     const guess = { type: 'GUESS', generation, isRight, ...(isOnce && { isOnce }) } as const;

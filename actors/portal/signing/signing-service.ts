@@ -182,6 +182,7 @@ export class Signing {
       marks,
       image,
       version: context.version,
+      ...(call.actionDate !== undefined && { actionDate: call.actionDate }),
       evidence,
       evidenceSha256,
       isQuiet: signing.disableNotifications === true,
@@ -214,6 +215,7 @@ export class Signing {
       type: 'APPROVE',
       ...call.turn,
       version,
+      ...(call.actionDate !== undefined && { actionDate: call.actionDate }),
       ...evidence,
       isQuiet: disableNotifications === true,
     } as const;

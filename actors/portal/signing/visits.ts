@@ -94,6 +94,8 @@ function turnsOf(
 /** True in the browser that has just given a code from the mailbox: a link alone may have been passed on. */
 function isProven({ made }: DocumentContext, { email, ticket, origin, now }: Visitor): boolean {
   return made.some(({ flowActionId, userId, evidence }) => {
+    // The code was for a session, which may have ended.
+    if (evidence?.emailConfirmedAt !== undefined) return false;
     if (evidence === null || flowActionId !== ticket.flowActionId || userId !== ticket.userId) return false;
     return (
       evidence.authenticatedEmail === email &&

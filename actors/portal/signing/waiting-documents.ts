@@ -11,23 +11,28 @@ import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts'
 import { isSigning, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { QualificationOf } from '../accounts/organization-settings.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { MailboxAccess } from '../api/signing.ts';
 import { waitingFor } from '../document-records/document-index.ts';
 import type { DocumentDirectory, ReadDocument } from '../document-records/document-reader.ts';
-import { namedTurn, pageState } from '../document-records/signing-turns.ts';
+import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import type { MailboxSessions } from './mailbox-sessions.ts';
 import type { Signing } from './signing-service.ts';
-import { WAITING_CASES, waitingCase } from './waiting-rules.ts';
+import { isSamePerson, WAITING_CASES, waitingCase } from './waiting-rules.ts';
 
 /** Time for which an address of the list opens its document, milliseconds: browsers of others may keep it. */
 const LINK_LIFETIME_MS = 3_600_000;
 /** Signatures of one act that are made at the same time. */
 const AT_ONCE = 4;
+
+/** Time after which an act takes no further document, milliseconds. */
+const ACT_MS = 30_000;
+const OTHER_PERSON = 'The document names another person at this mailbox. One act is of one person.';
 
 interface WaitingPage {
   readonly email: string;
@@ -39,7 +44,7 @@ interface WaitingPage {
 export class WaitingDocuments {
   constructor(
     private readonly needs: {
-      readonly runtime: Pick<ServiceRuntime, 'store' | 'clock'>;
+      readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>;
       readonly directory: DocumentDirectory;
       readonly sessions: MailboxSessions;
       readonly links: SigningLinks;
@@ -62,15 +67,19 @@ export class WaitingDocuments {
     const documents = await Promise.all(shown.map(({ documentId }) => directory.byId(documentId)));
     const demands = new Map<string, boolean>();
     const items: WaitingItem[] = [];
-    for (const document of documents) {
+    let last: number | undefined;
+    for (const [at, document] of documents.entries()) {
+      // Of a document all turns of the mailbox are listed.
+      if (items.length >= MAX_WAITING) break;
+      last = shown[at]?.order;
       if (document === undefined) continue;
       const { id } = document.context.organization;
       const isDemanding = demands.get(id) ?? (await this.needs.qualificationOf(id)) !== null;
       demands.set(id, isDemanding);
       items.push(...this.#itemsOf(document, email, isDemanding));
     }
-    const last = rows.length > MAX_WAITING ? shown.at(-1) : undefined;
-    return { email, endDate, items, nextCursor: last === undefined ? null : String(last.order) };
+    const isMore = last !== undefined && last !== rows.at(-1)?.order;
+    return { email, endDate, items, nextCursor: isMore ? String(last) : null };
   }
 
   #itemsOf(document: ReadDocument, email: string, isDemanding: boolean): readonly WaitingItem[] {
@@ -87,6 +96,7 @@ export class WaitingDocuments {
             documentId: context.id,
             ...turn,
             documentVersion: context.version,
+            actionDate: action.updateDate,
             name: context.name,
             organizationName: context.organization.name,
             senderName: context.createdBy.type === 'User' ? context.createdBy.name : null,
@@ -106,43 +116,56 @@ export class WaitingDocuments {
   /** Signs or approves each document by itself. Refusals: `InvalidTicket`. */
   async sign(
     ticket: string,
-    { documents, typedName: given }: WaitingSignatures,
+    { documents, typedName }: WaitingSignatures,
     origin: RequestOrigin,
   ): Promise<readonly WaitingResult[]> {
-    const typedName = given ?? undefined;
+    const { clock } = this.needs.runtime;
     const { email, provenAt } = await this.needs.sessions.read(ticket);
     const mailbox = { email, provenAt };
+    const named = documents.map((one) => accessTo(one, mailbox));
+    const people = await Promise.all(named.map((access) => this.#personOf(access)));
+    const first = people.find((one) => one !== undefined);
+    const ends = clock.elapsed() + ACT_MS;
     const results: WaitingResult[] = [];
-    const left = [...documents.entries()];
+    const left = [...named.entries()];
     const work = async () => {
       for (let next = left.shift(); next !== undefined; next = left.shift()) {
-        const [at, named] = next;
-        const turn = { flowActionId: named.flowActionId as FlowActionId, userId: named.userId as UserId };
-        const { documentVersion } = named;
-        const documentId = named.documentId as DocumentId;
-        const access = { by: 'mailbox', documentId, ...turn, documentVersion, mailbox } as const;
-        results[at] = await this.#signed(access, typedName, origin);
+        const [at, access] = next;
+        const person = people[at];
+        const isOther = first !== undefined && person !== undefined && !isSamePerson(first, person);
+        if (isOther) results[at] = resultOf(access, new PortalRefusal('InvalidFlowAction', OTHER_PERSON));
+        else if (clock.elapsed() > ends) results[at] = resultOf(access, new PortalRefusal('ServiceBusy'));
+        else results[at] = resultOf(access, await this.#refusalOf(access, typedName ?? undefined, origin));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     return results;
   }
 
-  async #signed(
+  /** The person of an action, if of the mailbox: of others nothing is told, not even that a name differs. */
+  async #personOf(access: MailboxAccess): Promise<Participant | undefined> {
+    const document = await this.needs.directory.byId(access.documentId);
+    const user = document && namedTurn(document.context, access)?.user;
+    return user?.email && addressKey(user.email) === addressKey(access.mailbox.email) ? user : undefined;
+  }
+
+  /** Undefined: the person has signed or approved, now or before. */
+  async #refusalOf(
     access: MailboxAccess,
     typedName: string | undefined,
     origin: RequestOrigin,
-  ): Promise<WaitingResult> {
-    const { documentId, flowActionId, userId, mailbox } = access;
-    const about = { documentId, flowActionId, userId };
+  ): Promise<PortalRefusal | undefined> {
     try {
       await this.#act(access, typedName, origin);
-      return { ...about, isDone: true, code: null, message: null };
+      return undefined;
     } catch (error) {
-      if (!(error instanceof PortalRefusal)) throw error;
-      // The same call may have come before.
-      if (await this.#hasActed(access, mailbox)) return { ...about, isDone: true, code: null, message: null };
-      return { ...about, isDone: false, code: error.code, message: error.message };
+      if (error instanceof PortalRefusal) return (await this.#hasActed(access)) ? undefined : error;
+      const { documentId } = access;
+      this.needs.runtime.log.warn('A document of an act was not signed.', {
+        documentId,
+        error: String(error),
+      });
+      return new PortalRefusal('ServiceBusy');
     }
   }
 
@@ -154,13 +177,41 @@ export class WaitingDocuments {
     else await signing.signElectronically(access, signatureOf(typedName), origin);
   }
 
-  async #hasActed(turn: MailboxAccess, { email }: ProvenMailbox): Promise<boolean> {
+  /** True when exactly this person has acted: others of a rule may have, and the person may have refused. */
+  async #hasActed(turn: MailboxAccess): Promise<boolean> {
     const document = await this.needs.directory.byId(turn.documentId);
-    const address = document && namedTurn(document.context, turn)?.user.email;
-    if (document === undefined || !address || addressKey(address) !== addressKey(email)) return false;
-    if (document.context.version !== turn.documentVersion) return false;
-    return ['processing', 'done', 'concluded'].includes(pageState(document, turn));
+    if (document === undefined || (await this.#personOf(turn)) === undefined) return false;
+    const { version, accepted, made } = document.context;
+    return version === turn.documentVersion && (isPromised(accepted, turn) || isPromised(made, turn));
   }
+}
+
+function accessTo(
+  { documentId, flowActionId, userId, documentVersion, actionDate }: WaitingSignatures['documents'][number],
+  mailbox: ProvenMailbox,
+): MailboxAccess {
+  const turn = { flowActionId: flowActionId as FlowActionId, userId: userId as UserId };
+  return {
+    by: 'mailbox',
+    documentId: documentId as DocumentId,
+    ...turn,
+    documentVersion,
+    actionDate,
+    mailbox,
+  };
+}
+
+function resultOf(
+  { documentId, flowActionId, userId }: MailboxAccess,
+  refusal: PortalRefusal | undefined,
+): WaitingResult {
+  const about = { documentId, flowActionId, userId };
+  return {
+    ...about,
+    isDone: refusal === undefined,
+    code: refusal?.code ?? null,
+    message: refusal?.message ?? null,
+  };
 }
 
 function signatureOf(typedName: string | undefined): Parameters<Signing['signElectronically']>[1] {

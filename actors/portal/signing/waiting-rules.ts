@@ -12,7 +12,7 @@
  * | initials    | opens    | the person has to put initials                                              |
  * | reading     | opens    | the person has to see each page                                             |
  * | fields      | opens    | the action has fields, or asks for files                                    |
- * | shared      | opens    | more than one action of the document waits for the mailbox: who acts?       |
+ * | shared      | opens    | the mailbox has more than one turn in the document, of any status: who acts? |
  * | signature   | signs    | it asks for a signature, or an approval, alone                              |
  *
  * `hides`: the document is not named, nor is it signed. `opens`: as the link that was mailed. `signs`: also together with
@@ -23,8 +23,8 @@ import type {
   DocumentState,
   Turn,
 } from '../../../machines/portal/documents/document-context.ts';
-import { isSigning, requestedUsers } from '../../../machines/portal/documents/document-flow.ts';
-import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
+import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
+import type { Participant } from '../../../machines/portal/portal-types.ts';
 import { isAskedByMail, isPromised } from '../document-records/signing-turns.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
@@ -73,11 +73,16 @@ export function waitingCase(
 }
 
 function turnsOf({ actions }: DocumentContext, mailbox: string): number {
-  const isWaiting = ({ status }: FlowAction) => status === 'Pending';
-  return actions
-    .filter(isWaiting)
-    .flatMap(requestedUsers)
-    .filter((user) => isOf(user, mailbox)).length;
+  return actions.flatMap(usersOf).filter((user) => isOf(user, mailbox)).length;
+}
+
+/** False for people who share a mailbox: one act is of one person. */
+export function isSamePerson(
+  one: Pick<Participant, 'name' | 'identifier'>,
+  other: Pick<Participant, 'name' | 'identifier'>,
+): boolean {
+  const isOther = one.identifier && other.identifier && one.identifier !== other.identifier;
+  return one.name === other.name && !isOther;
 }
 
 function isOf({ email }: Participant, mailbox: string): boolean {

@@ -7,6 +7,7 @@ import {
   maybeFlag,
   maybeLine,
   members,
+  moment,
   shown,
   textUpTo,
   time,
@@ -39,13 +40,14 @@ const turn = {
   flowActionId: uuid.describe('Action that waits.'),
   userId: uuid.describe('Person of the action.'),
   documentVersion: shown(wholeFrom(1, 1e9), 'Version of the document that was listed.', 1),
+  actionDate: shown(moment, '`actionDate` that was listed.', '2030-01-10T09:30:00.000Z'),
 };
 
 const waitingOperation = operationsOf({ group: 'Signing', auth: 'anonymous' });
 
 export const sendWaitingCode = waitingOperation('POST /api/waiting/code', {
   summary: 'Sends a code to a mailbox, if documents wait for it.',
-  description: `Needs no key. The answer is the same for every mailbox, whether documents wait for it or not. While a code is valid, another is sent only with \`resend\`. At most one code a minute and ten an hour for one mailbox, and from one network 60 calls an hour (\`TooManyRequests\`).`,
+  description: `Needs no key. The answer is the same for every mailbox, whether documents wait for it or not. While a code is valid, another is sent only with \`resend\`. At most one code a minute, ten an hour and 20 a day for one mailbox, and from one client 60 calls an hour, from one network 300 (\`TooManyRequests\`).`,
   rate: 'visit',
   body: members({
     email,
@@ -64,14 +66,14 @@ export const beginWaitingSession = waitingOperation('POST /api/waiting/session',
   rate: 'visit',
   body: members({
     email,
-    code: shown(textUpTo(50), 'Six digits that were sent to the mailbox.', '481516'),
+    code: shown(textUpTo(50), 'Ten digits that were sent to the mailbox.', '4815162342'),
   }).meta({ id: 'NewWaitingSession' }),
-  examples: { request: { email: ANA.email, code: '481516' } },
+  examples: { request: { email: ANA.email, code: '4815162342' } },
   reply: entity('WaitingSession', {
     ticket,
     endDate: time.describe('Time at which the session ends by itself.'),
   }),
-  refusals: ['InvalidAuthenticationCode', 'TooManyWrongCodes'],
+  refusals: ['InvalidAuthenticationCode', 'TooManyRequests', 'TooManyWrongCodes'],
 });
 
 const waitingItem = entity('WaitingDocument', {
@@ -79,6 +81,7 @@ const waitingItem = entity('WaitingDocument', {
   flowActionId: id.describe('Action that waits.'),
   userId: id.describe('Person of the action.'),
   documentVersion: shown(z.int(), 'Version of the document, for `POST /api/waiting/signatures`.', 1),
+  actionDate: time.describe('Last change of what is asked, for `POST /api/waiting/signatures`.'),
   name: entityName,
   organizationName: shown(z.string(), 'Organization that sends the document.', 'Acme'),
   senderName: shown(z.string().nullable(), 'User who sends it. Null: an application.', 'Marta Reis'),
@@ -91,7 +94,7 @@ const waitingItem = entity('WaitingDocument', {
     .enum(OPENED_ALONE)
     .nullable()
     .describe(
-      'What it asks beyond a signature, for which it is opened by itself: a certificate, another proof than a code by e-mail, initials, that every page is seen, fields; or several people of the document share the mailbox. Null: it can be signed together with others.',
+      'What it asks beyond a signature, for which it is opened by itself: a certificate, another proof than a code by e-mail, initials, that every page is seen, fields; or the mailbox has several turns in the document. Null: it can be signed together with others.',
     ),
   url: shown(
     z.url(),
@@ -120,7 +123,7 @@ export const listWaiting = waitingOperation('POST /api/waiting/documents', {
 
 export const signWaiting = waitingOperation('POST /api/waiting/signatures', {
   summary: 'Signs or approves documents that ask no more than that, in one act.',
-  description: `Needs no key: the ticket of the session is the credential, and the evidence of each signature says when its code was confirmed. Each document is signed by itself: one that is refused leaves the others. A document that was signed before by the same call counts as done.`,
+  description: `Needs no key: the ticket of the session is the credential, and the evidence of each signature says when its code was confirmed. Each document is signed by itself: one that is refused leaves the others. One act is of one person: a document that names another one at the same mailbox than the first is refused, and so is what has changed since it was listed. What the person has signed before counts as done; what is not reached in 30 seconds is \`ServiceBusy\`.`,
   headers: ['user-agent'],
   body: members({
     ticket,
@@ -141,6 +144,7 @@ export const signWaiting = waitingOperation('POST /api/waiting/signatures', {
           flowActionId: EXAMPLE_IDS.flowAction,
           userId: EXAMPLE_IDS.table,
           documentVersion: 1,
+          actionDate: '2030-01-10T09:30:00.000Z',
         },
       ],
     },

@@ -10,11 +10,10 @@ import { formTokenOf, parsedInput, type WaitingDocuments } from '../../../actors
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
 import {
   beginWaitingSession,
-  MAX_WAITING,
   sendWaitingCode,
   signWaiting,
 } from '../../../contracts/portal/signing/waiting.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ShownWaiting,
   WAITING_PATH,
@@ -23,6 +22,7 @@ import {
   waitingStartPage,
 } from '../../../web/pages/portal/forms/waiting-view.tsx';
 import { textsFor } from '../../../web/pages/portal/language.ts';
+import { siteNetwork } from '../../core/access/addresses.ts';
 import type { Caller } from '../../core/access/caller.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
 import { clearedCookie, hostCookie, readCookie, sessionCookie } from '../../core/access/session-cookies.ts';
@@ -36,13 +36,10 @@ import { pageHeaders } from './page-policy.ts';
 
 const COOKIE = 'sealwright-waiting';
 const formText = z.string().max(4_096).default('');
-const CHOICES = Array.from({ length: MAX_WAITING }, (_, at) => `sign-${at}`);
-const CHOICE = /^([\da-f-]{36})\.([\da-f-]{36})\.([\da-f-]{36})\.(\d{1,9})$/;
-const signForm = z.object({
-  token: formText,
-  name: formText,
-  ...Object.fromEntries(CHOICES.map((name) => [name, z.string().max(200).optional()])),
-});
+const CHOICE = /^([\da-f-]{36})\.([\da-f-]{36})\.([\da-f-]{36})\.(\d{1,9})\.(\d{1,15})$/;
+/** Boxes of documents have any names that begin so. */
+const CHOSEN = 'sign-';
+const signForm = z.looseObject({ token: formText, name: formText });
 
 const FAULTS: { readonly [code in PortalRefusalCode]?: WaitingFault } = {
   BadRequest: 'email',
@@ -123,12 +120,13 @@ async function listed(
   waiting: WaitingDocuments,
   request: WaitingRequest,
   ticket: string,
-  more: Pick<ShownWaiting, 'results' | 'fault' | 'typedName'> & { readonly after?: string | undefined } = {},
+  more: Pick<ShownWaiting, 'results' | 'fault' | 'typedName' | 'selected'> & {
+    readonly after?: string | undefined;
+  } = {},
 ): Promise<PageReply> {
-  const { after, ...rest } = more;
-  const found = await waiting.list(ticket, after);
-  const shown = { ...shownTo(request), ...found, ...rest, formToken: formTokenOf(ticket) };
-  return reply(rest.fault === undefined ? 200 : 422, waitingPage(shown));
+  const found = await waiting.list(ticket, more.after);
+  const shown = { ...shownTo(request), ...found, ...more, formToken: formTokenOf(ticket) };
+  return reply(more.fault === undefined ? 200 : 422, waitingPage(shown));
 }
 
 function showRoute(waiting: WaitingDocuments): AnyRoute {
@@ -139,9 +137,15 @@ function showRoute(waiting: WaitingDocuments): AnyRoute {
     summary: 'The page of a person: all documents that wait for the mailbox, over all organizations.',
     description:
       'Without a session, the form that asks for the address. It sets no cookie, cannot be framed, and works without scripts.',
-    query: plainQuery.extend({ after: z.string().max(20).optional() }),
+    query: plainQuery.extend({
+      after: z.string().max(20).optional(),
+      all: z.string().optional().describe('`yes`: what can be signed together is selected.'),
+    }),
     handle: (request) =>
-      inSession(request, (ticket) => listed(waiting, request, ticket, { after: request.query.after })),
+      inSession(request, (ticket) => {
+        const { after, all } = request.query;
+        return listed(waiting, request, ticket, { after, selected: all === 'yes' ? 'all' : undefined });
+      }),
   });
 }
 
@@ -159,6 +163,7 @@ function enterRoute(waiting: WaitingDocuments): AnyRoute {
     async handle(request) {
       requireOwnPage(request);
       const { sessions } = waiting;
+      const network = siteNetwork(request.caller.address);
       const { email, code: given, do: wish } = request.body;
       const shown = shownTo(request);
       const code = wish === 'again' ? '' : given.trim();
@@ -167,11 +172,11 @@ function enterRoute(waiting: WaitingDocuments): AnyRoute {
         if (code === '') {
           const { language } = shown.words;
           const resend = wish === 'again';
-          await sessions.sendCode(parsedInput(sendWaitingCode.body, { email, language, resend }));
+          await sessions.sendCode(parsedInput(sendWaitingCode.body, { email, language, resend }), network);
           return reply(200, waitingStartPage({ ...shown, email, asksCode: true }));
         }
         const entry = parsedInput(beginWaitingSession.body, { email, code });
-        const { ticket } = await sessions.begin(entry.email, entry.code);
+        const { ticket } = await sessions.begin(entry.email, entry.code, network);
         const before = ticketOf(request);
         if (before !== '') await sessions.leave(before);
         const { https } = request.caller;
@@ -200,22 +205,28 @@ function signRoute(waiting: WaitingDocuments): AnyRoute {
       inSession(request, async (ticket) => {
         const { body } = request;
         requireOwnPage(request, { ticket, token: body.token });
-        const documents = CHOICES.flatMap((name) => choiceOf((body as Record<string, string>)[name] ?? ''));
+        const chosen = Object.entries(body).flatMap(([name, value]) =>
+          name.startsWith(CHOSEN) && typeof value === 'string' ? [value] : [],
+        );
         const typedName = body.name;
-        if (documents.length === 0)
-          return listed(waiting, request, ticket, { fault: 'none-selected', typedName });
+        const again = { typedName, selected: new Set(chosen) };
+        if (chosen.length === 0)
+          return listed(waiting, request, ticket, { ...again, fault: 'none-selected' });
+        const documents = chosen.map(choiceOf);
         const given = parsedInput(signWaiting.body, { ticket, typedName, documents });
-        if (!given.typedName) return listed(waiting, request, ticket, { fault: 'no-name' });
+        if (!given.typedName) return listed(waiting, request, ticket, { ...again, fault: 'no-name' });
         const results = await waiting.sign(ticket, given, requestOriginOf(request));
-        return listed(waiting, request, ticket, { results, typedName: given.typedName });
+        return listed(waiting, request, ticket, { results });
       }),
   });
 }
 
+/** Refusals: `BadRequest`. */
 function choiceOf(value: string) {
-  const [, documentId, flowActionId, userId, version] = CHOICE.exec(value) ?? [];
-  if (version === undefined) return [];
-  return [{ documentId, flowActionId, userId, documentVersion: Number(version) }];
+  const [, documentId, flowActionId, userId, version, date] = CHOICE.exec(value) ?? [];
+  if (date === undefined) throw badField('Documents', 'is not as the page has sent it');
+  const actionDate = new Date(Number(date)).toISOString();
+  return { documentId, flowActionId, userId, documentVersion: Number(version), actionDate };
 }
 
 function leaveRoute(waiting: WaitingDocuments): AnyRoute {

@@ -7,6 +7,7 @@ import {
   sendWaitingCode,
   signWaiting,
 } from '../../../contracts/portal/signing/waiting.ts';
+import { siteNetwork } from '../../core/access/addresses.ts';
 import type { AnyRoute, BodyCredentials } from '../../core/router.ts';
 import { requestOriginOf } from '../access-check.ts';
 import { handle } from '../handle.ts';
@@ -16,8 +17,12 @@ export function waitingRoutes(waiting: WaitingDocuments): readonly AnyRoute[] {
     await waiting.sessions.read(credentials.ticket ?? '');
   };
   return [
-    handle(sendWaitingCode, ({ body }) => waiting.sessions.sendCode(body)),
-    handle(beginWaitingSession, ({ body: { email, code } }) => waiting.sessions.begin(email, code)),
+    handle(sendWaitingCode, ({ body, caller }) =>
+      waiting.sessions.sendCode(body, siteNetwork(caller.address)),
+    ),
+    handle(beginWaitingSession, ({ body: { email, code }, caller }) =>
+      waiting.sessions.begin(email, code, siteNetwork(caller.address)),
+    ),
     handle(listWaiting, ({ body: { ticket, cursor } }) => waiting.list(ticket, cursor), { authorize }),
     handle(
       signWaiting,

@@ -260,6 +260,8 @@ export type DocumentMessage = {
       readonly isQuiet: boolean;
       /** Version of the document that the evidence names; absent = the current one. */
       readonly version?: number;
+      /** Of the action as it was shown, its last change; absent = any. */
+      readonly actionDate?: Millis;
       /** Checked; absent = none. */
       readonly values?: readonly FilledValue[];
       /** Absent = it is made once it is accepted. */
@@ -269,6 +271,8 @@ export type DocumentMessage = {
       readonly type: 'APPROVE';
       /** As for SIGN. */
       readonly version?: number;
+      /** As for SIGN. */
+      readonly actionDate?: Millis;
       readonly evidence: Evidence | null;
       readonly evidenceSha256: string | null;
       readonly isQuiet: boolean;

@@ -39,12 +39,14 @@ import {
 /** Returns the turn unless an accepted signature already fills it. */
 export function pendingTurnOf(
   document: DocumentContext,
-  turn: Turn & { readonly version?: number },
+  turn: Turn & { readonly version?: number; readonly actionDate?: Millis },
 ): ReturnType<typeof turnOf> {
   // The signed file must be the file that the participant has seen.
   if (turn.version !== undefined && turn.version !== document.version) return undefined;
   const found = turnOf(document.actions, turn);
   if (found === undefined) return undefined;
+  // Nor may title, fields or places have changed since.
+  if (turn.actionDate !== undefined && turn.actionDate !== found.action.updateDate) return undefined;
   const promised = document.accepted.filter(({ flowActionId }) => flowActionId === turn.flowActionId);
   if (promised.some(({ userId }) => userId === turn.userId)) return undefined;
   return promised.length < remainingSignatures(found.action) ? found : undefined;

@@ -15,6 +15,6 @@ export function mailedCode({ root }: Pick<Service, 'root'>, email: string): Prom
       .sort()
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .filter((mail) => mail.includes(`<${email}>`) || mail.includes(`To: ${email}`))
-      .flatMap((mail) => /^ *(\d{6})\s*$/m.exec(partsOf(mail).get('text/plain') ?? '')?.[1] ?? [])[0];
+      .flatMap((mail) => /^ *(\d{6}|\d{10})\s*$/m.exec(partsOf(mail).get('text/plain') ?? '')?.[1] ?? [])[0];
   });
 }

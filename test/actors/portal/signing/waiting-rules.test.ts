@@ -32,7 +32,7 @@ const plain: Situation = {
       actions: [
         plan('a1', { user: person('u1'), allowElectronicSignature: true }),
         plan('a2', { user: person('u2'), allowElectronicSignature: true }),
-        plan('a3', { step: 1, user: { ...person('u3'), email: 'u1@example.org' } }),
+        plan('a3', { step: 1, user: person('u3') }),
       ],
     }),
   ) as DocumentContext,
@@ -97,6 +97,8 @@ const CASES: { readonly [name in Exclude<WaitingCase, 'signature'>]: readonly Ch
     action(() => ({ fields: [{ id: 'f', type: 'Attachment', isRequired: true }] })),
   ],
   shared: [
+    action(() => ({ status: 'Completed', user: { ...person('u2'), email: 'u1@example.org' } }), 1),
+    action(() => ({ user: { ...person('u3'), email: 'u1@example.org' } }), 2),
     action(({ user }) => ({ user: { ...user, email: 'U1@EXAMPLE.ORG' } }), 1),
     action(
       ({ user }) => ({
@@ -145,7 +147,6 @@ test('what looks like a case and is none is signed together: approvals, optional
     action(() => ({ type: 'Approver', allowElectronicSignature: false, confirmations: ['Sms'] })),
     (situation: Situation) => action(() => ({ type: 'Approver' }))({ ...situation, demands: true }),
     (situation: Situation) => ({ ...situation, email: 'U1@Example.ORG' }),
-    action(() => ({ status: 'Completed', user: { ...person('u2'), email: 'u1@example.org' } }), 1),
   ];
   for (const [at, change] of others.entries()) t.is(outcome(change(plain)), 'signature', `${at}`);
 });

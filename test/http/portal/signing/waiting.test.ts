@@ -17,6 +17,7 @@ test.before(async (t) => {
 });
 
 const MINUTE = 60_000;
+const SOME_TIME = '2030-01-10T09:30:00.000Z';
 const SIGNS = { allowElectronicSignature: true };
 
 interface Item {
@@ -24,6 +25,7 @@ interface Item {
   readonly flowActionId: string;
   readonly userId: string;
   readonly documentVersion: number;
+  readonly actionDate: string;
   readonly organizationName: string;
   readonly asked: string;
   readonly alone: string | null;
@@ -74,7 +76,7 @@ const refusalOf = async (answer: ReturnType<typeof call>) => (await answer).body
 function codesTo({ fixture }: ClockedPortal, email: string): readonly string[] {
   return fixture.mails
     .filter(({ to }) => to.address === email)
-    .flatMap((mail) => /\n {4}(\d{6})\n/.exec(mail.text)?.[1] ?? []);
+    .flatMap((mail) => /\n {4}(\d{10})\n/.exec(mail.text)?.[1] ?? []);
 }
 
 async function codeTo(portal: ClockedPortal, email: string, count = 1): Promise<string> {
@@ -99,13 +101,14 @@ async function list(portal: ClockedPortal, ticket: string, cursor: string | null
 async function sign(
   portal: ClockedPortal,
   ticket: string,
-  items: readonly Pick<Item, 'documentId' | 'flowActionId' | 'userId' | 'documentVersion'>[],
+  items: readonly Pick<Item, 'documentId' | 'flowActionId' | 'userId' | 'documentVersion' | 'actionDate'>[],
 ): Promise<Results> {
-  const documents = items.map(({ documentId, flowActionId, userId, documentVersion }) => ({
+  const documents = items.map(({ documentId, flowActionId, userId, documentVersion, actionDate }) => ({
     documentId,
     flowActionId,
     userId,
     documentVersion,
+    actionDate,
   }));
   const { body } = await call(portal, 'signatures', { ticket, typedName: 'Ana', documents });
   return body['results'] as Results;
@@ -231,13 +234,19 @@ test.serial(
       );
       for (const { id, user } of flowActions) {
         const [result] = await sign(portal, ticket, [
-          { documentId, flowActionId: id, userId: user.id, documentVersion: 1 },
+          { documentId, flowActionId: id, userId: user.id, documentVersion: 1, actionDate: SOME_TIME },
         ]);
         t.like(result, { isDone: false, code: 'DocumentNotFound' });
       }
     }
     const [unknown] = await sign(portal, ticket, [
-      { documentId: randomUUID(), flowActionId: randomUUID(), userId: randomUUID(), documentVersion: 1 },
+      {
+        documentId: randomUUID(),
+        flowActionId: randomUUID(),
+        userId: randomUUID(),
+        documentVersion: 1,
+        actionDate: SOME_TIME,
+      },
     ]);
     t.is(unknown?.code, 'DocumentNotFound', 'as one that there is not');
   },
@@ -255,9 +264,11 @@ test.serial(
     const cancelled = await make();
     const edited = await make();
     const kept = await make();
+    const titled = await make();
     const ticket = await enter(portal, ana.email);
     const { items } = await list(portal, ticket);
-    t.is(items.length, 5);
+    t.is(items.length, 6);
+    portal.forward(1_000);
     const { id, name, contentType } = await client.upload();
     await client.post(`/api/documents/${replaced}/versions`, {
       file: { id, displayName: 'Other', name, contentType },
@@ -276,17 +287,105 @@ test.serial(
     await client.post(`/api/documents/${edited}/flow`, {
       editedFlowActions: [{ flowActionId: actionOf(edited), participantEmailAddress: 'bo@example.org' }],
     });
+    await client.post(`/api/documents/${titled}/flow`, {
+      editedFlowActions: [{ flowActionId: actionOf(titled), title: 'Guarantor' }],
+    });
     const results = await sign(portal, ticket, items);
     const codes = Object.fromEntries(results.map(({ documentId, code }) => [documentId, code]));
     t.deepEqual(codes, {
       [replaced]: 'InvalidDocumentStatus',
-      [field]: 'InvalidFlowAction',
+      [field]: 'InvalidDocumentStatus',
+      [titled]: 'InvalidDocumentStatus',
       [cancelled]: 'DocumentNotFound',
       [edited]: 'DocumentNotFound',
       [kept]: null,
     });
   },
 );
+
+test.serial(
+  'nobody is told to have signed what another of the rule signed, or what the person refused',
+  async (t) => {
+    const portal = t.context;
+    const { client } = portal;
+    const ana = newPerson();
+    const bo = newPerson();
+    const rule = { type: 'SignRule', ruleName: 'Board', allowElectronicSignature: true };
+    const one = await client.create([{ ...rule, numberRequiredSignatures: 1, signRuleUsers: [ana, bo] }]);
+    const two = await client.create([
+      {
+        ...rule,
+        numberRequiredSignatures: 1,
+        allowRuleFlowToContinueIfRefused: true,
+        signRuleUsers: [ana, bo],
+      },
+    ]);
+    const ticket = await enter(portal, ana.email);
+    const { items } = await list(portal, ticket);
+    t.is(items.length, 2);
+    const others = await enter(portal, bo.email);
+    t.deepEqual(codesOf(await sign(portal, others, (await list(portal, others)).items.slice(0, 1))), ['']);
+    await untilConcluded(client, one);
+    const link = await ticketOf(client, two, ana.email);
+    await client.post(`/api/documents/keys/${link.key}/participant-refusal`, {
+      ticket: link.ticket,
+      reason: 'No.',
+    });
+    const results = await sign(portal, ticket, items);
+    t.true(
+      results.every(({ isDone }) => !isDone),
+      JSON.stringify(results),
+    );
+  },
+);
+
+test.serial('one act is of one person: people who share a mailbox act one by one', async (t) => {
+  const portal = t.context;
+  const { client } = portal;
+  const ana = newPerson();
+  await client.create([{ user: ana, ...SIGNS }]);
+  await client.create([{ user: { ...ana, name: 'Bo' }, ...SIGNS }]);
+  await client.create([{ user: ana, ...SIGNS }]);
+  const ticket = await enter(portal, ana.email);
+  const { items } = await list(portal, ticket);
+  t.deepEqual(codesOf(await sign(portal, ticket, items)), ['', 'InvalidFlowAction', '']);
+  t.deepEqual(codesOf(await sign(portal, ticket, items.slice(1, 2))), ['']);
+});
+
+test.serial('a session that was left leaves no list behind the links that it has opened', async (t) => {
+  const portal = t.context;
+  const { client } = portal;
+  const ana = newPerson();
+  for (let count = 0; count < 2; count += 1) await client.create([{ user: ana, ...SIGNS }]);
+  const ticket = await enter(portal, ana.email);
+  const { items } = await list(portal, ticket);
+  await sign(portal, ticket, items.slice(0, 1));
+  const from = `198.51.${networks >> 8}.${networks & 255}`;
+  await call(portal, 'session/end', { ticket });
+  const url = String(items[0]?.url).replace(/^https?:\/\/[^/]+/, client.url);
+  const page = await fetch(url, {
+    headers: { 'X-Forwarded-For': from },
+  });
+  t.notRegex(await page.text(), new RegExp(String(items[1]?.url.split('ticket=')[0]?.split('/key/')[1])));
+});
+
+test.serial('calls of one network are counted, whichever client and mailbox they name', async (t) => {
+  const portal = t.context;
+  const codes = [];
+  for (let host = 1; host <= 6; host += 1)
+    for (let count = 0; count < 51; count += 1) {
+      const answer = await fetch(`${portal.client.url}/api/waiting/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': `203.0.113.${host}` },
+        body: JSON.stringify({ email: `n${host}-${count}@example.org`, code: '0000000000' }),
+      });
+      codes.push(answer.status);
+    }
+  t.deepEqual(
+    [codes.filter((status) => status === 422).length, codes.filter((status) => status === 429).length],
+    [300, 6],
+  );
+});
 
 test.serial('two acts at once sign each document once', async (t) => {
   const portal = t.context;
@@ -315,11 +414,11 @@ test.serial(
     await portal.client.create([{ user: { name: 'Ana', email: known }, ...SIGNS }]);
     const asked = [];
     for (const email of [known, unknown]) {
-      const answers = [await call(portal, 'session', { email, code: '000000' })];
+      const answers = [await call(portal, 'session', { email, code: '0000000000' })];
       answers.push(await call(portal, 'code', { email }), await call(portal, 'code', { email }));
       answers.push(await call(portal, 'code', { email, resend: true }));
       for (let guess = 0; guess < 6; guess += 1)
-        answers.push(await call(portal, 'session', { email, code: `00000${guess}` }));
+        answers.push(await call(portal, 'session', { email, code: `000000000${guess}` }));
       portal.forward(MINUTE + 1);
       for (let count = 0; count < 11; count += 1) {
         answers.push(await call(portal, 'code', { email, resend: true }));
@@ -349,7 +448,7 @@ test.serial(
     const first = await codeTo(portal, email);
     t.is(await enterWith(first), undefined);
     t.is(await enterWith(first), 'InvalidAuthenticationCode', 'used up');
-    const wrong = (code: string) => (code === '111111' ? '222222' : '111111');
+    const wrong = (code: string) => (code === '1111111111' ? '2222222222' : '1111111111');
     let sent = 1;
     for (let round = 0; round < 10; round += 1) {
       portal.forward(7 * MINUTE);
@@ -485,6 +584,9 @@ test.serial('the page does the same without scripts: address, code, list, act, l
   t.regex(inside.cookie, /^sealwright-waiting=/);
   const { html } = await inside.open('/waiting');
   t.is(inputs(html, /^sign-/).length, 1);
+  t.notRegex(html, / checked/, 'nothing is selected beforehand');
+  t.is((await inside.open('/waiting?all=yes')).html.match(/ checked/g)?.length, 1);
+  t.regex(html, /You agree to the document\..*are recorded as evidence/s);
   t.regex(html, /Asks for your initials/);
   t.notRegex(html, /<script/);
   const token = inputs(html, /^token$/)[0]?.[1] ?? '';
@@ -493,6 +595,7 @@ test.serial('the page does the same without scripts: address, code, list, act, l
   t.is((await inside.post('/waiting/sign', { token, name: 'Ana' })).status, 422, 'and a document');
   const signed = await inside.post('/waiting/sign', { ...form, name: 'Ana' });
   t.regex(signed.html, /One document is signed/);
+  t.notRegex(signed.html, /value="Ana"/, 'no name is kept for the next act');
   t.regex(
     (await inside.post('/waiting/sign', { ...form, name: 'Ana' })).html,
     /One document is signed/,

@@ -81,17 +81,21 @@ export interface ShownWaiting extends Shown {
   readonly endDate: number;
   readonly items: readonly WaitingItem[];
   readonly nextCursor: string | null;
+  /** Position of this page. @default the first */
+  readonly after?: string | undefined;
   /** Proves that the forms are of this page. */
   readonly formToken: string;
   /** Of the last act. @default none */
   readonly results?: readonly WaitingResult[];
   readonly typedName?: string | undefined;
+  /** Values of boxes that are ticked; `all`: those of one person. @default none */
+  readonly selected?: ReadonlySet<string> | 'all' | undefined;
 }
 
 /** Value of a document in the form. */
 function waitingValue(item: WaitingItem): string {
-  const { documentId, flowActionId, userId, documentVersion } = item;
-  return [documentId, flowActionId, userId, documentVersion].join('.');
+  const { documentId, flowActionId, userId, documentVersion, actionDate } = item;
+  return [documentId, flowActionId, userId, documentVersion, actionDate].join('.');
 }
 
 export function waitingPage(shown: ShownWaiting): string {
@@ -119,13 +123,13 @@ export function waitingPage(shown: ShownWaiting): string {
           </p>
         )}
         {left > 0 && <Trouble text={counted(words.language, texts.left, left)} />}
-        {items.length === 0 && <p>{texts.none}</p>}
+        {items.length === 0 && nextCursor === null && <p>{texts.none}</p>}
         {items.length > 0 && (
           <form method="post" action={address(`${WAITING_PATH}/sign`)} class="stack">
             {token}
             <ul class="who">
               {items.map((item, at) => (
-                <Item item={item} name={`sign-${at}`} words={words} />
+                <Item item={item} name={`sign-${at}`} words={words} isTicked={isTicked(shown, item)} />
               ))}
             </ul>
             {items.some(({ alone }) => alone === null) && <Together {...shown} />}
@@ -145,11 +149,20 @@ export function waitingPage(shown: ShownWaiting): string {
   });
 }
 
-function Together({ words, fault, typedName }: ShownWaiting) {
+/** Ticks all for the person of the first: others may share the mailbox. */
+function isTicked({ items, selected }: ShownWaiting, item: WaitingItem): boolean {
+  if (selected !== 'all') return selected?.has(waitingValue(item)) === true;
+  return items.find(({ alone }) => alone === null)?.participantName === item.participantName;
+}
+
+function Together({ words, fault, typedName, after }: ShownWaiting) {
+  const all = `${WAITING_PATH}?all=yes${after === undefined ? '' : `&after=${encodeURIComponent(after)}`}`;
   const { waiting: texts, publicLink, signing } = words;
   return (
     <>
-      <p class="hint">{texts.togetherHint}</p>
+      <p class="hint">
+        {texts.togetherHint} <a href={addressFrom({ culture: words.language }, all)}>{texts.selectAll}</a>
+      </p>
       {fault === 'none-selected' && <Trouble text={texts.noneSelected} />}
       <Field
         id="name"
@@ -161,6 +174,9 @@ function Together({ words, fault, typedName }: ShownWaiting) {
         value={typedName}
         error={fault === 'no-name' ? publicLink.faults.name : undefined}
       />
+      <p class="hint">
+        {signing.agreed} {signing.recordedText}
+      </p>
       <Button type="submit" rank="main" big>
         {texts.together}
       </Button>
@@ -168,7 +184,17 @@ function Together({ words, fault, typedName }: ShownWaiting) {
   );
 }
 
-function Item({ item, name, words }: { item: WaitingItem; name: string; words: PageTexts }) {
+function Item({
+  item,
+  name,
+  words,
+  isTicked,
+}: {
+  item: WaitingItem;
+  name: string;
+  words: PageTexts;
+  isTicked: boolean;
+}) {
   const { waiting: texts, signing } = words;
   const { alone, senderName, organizationName: organization, participantName, title, expirationDate } = item;
   const from =
@@ -178,7 +204,9 @@ function Item({ item, name, words }: { item: WaitingItem; name: string; words: P
   const as = participantName ?? signing.unnamed;
   return (
     <li>
-      {alone === null && <input type="checkbox" id={name} name={name} value={waitingValue(item)} checked />}
+      {alone === null && (
+        <input type="checkbox" id={name} name={name} value={waitingValue(item)} checked={isTicked} />
+      )}
       <div class="grow">
         <label for={alone === null ? name : undefined}>
           <bdi>{item.name}</bdi>
