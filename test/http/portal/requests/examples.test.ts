@@ -27,7 +27,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['POST /api/public-links/{id}/devices', 'PublicLinkNotFound'],
   ['POST /api/public-links/code', 'PublicLinkNotFound'],
   ['POST /api/public-links/documents', 'PublicLinkNotFound'],
-  // test/http/portal/signing/waiting.test.ts begins sessions.
+  // test/http/portal/links/waiting.test.ts begins sessions.
   ['POST /api/waiting/session', 'InvalidAuthenticationCode'],
   ['POST /api/waiting/documents', 'InvalidTicket'],
   ['POST /api/waiting/signatures', 'InvalidTicket'],

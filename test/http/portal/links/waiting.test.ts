@@ -1,5 +1,5 @@
 /**
- * The page of all documents that wait for a mailbox, over HTTP, and those who attack it.
+ * The page of all documents that wait for a mailbox, over HTTP, and those who attack it. With a clock set forward, so on LMDB alone.
  *
  * Source: docs/decisions/0570-what-waits-for-a-mailbox.md.
  */
@@ -8,7 +8,7 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { type Client, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { type ClockedPortal, clientOf, clockedPortal, typesOf } from '../requests/clocked-portal.ts';
-import { ticketOf } from './certificate-client.ts';
+import { ticketOf } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<ClockedPortal>;
 const shared = endedAfter(test);
