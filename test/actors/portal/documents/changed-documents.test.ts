@@ -186,8 +186,7 @@ test('after a service was killed at any moment, tables find what the rows say', 
   const root = folderFor(t);
   const program = new URL('./snapshot-writer.js', import.meta.url).pathname;
   let fewer = 0;
-  const kills = casesOf([9], [12, 5]);
-  for (const [seed, rounds] of kills.entries()) {
+  for (const [seed, rounds] of [9, 12, 5].entries()) {
     const child = spawn(process.execPath, [program, folder, root, String(seed)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -203,5 +202,5 @@ test('after a service was killed at any moment, tables find what the rows say', 
     await inner.close();
   }
   t.true(existsSync(join(root, 'lists')));
-  t.log(`${fewer} of ${kills.length} were loaded`);
+  t.log(`${fewer} of 3 were loaded`);
 });
