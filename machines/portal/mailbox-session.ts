@@ -10,12 +10,13 @@
  *
  * Source: docs/decisions/0570-what-waits-for-a-mailbox.md.
  */
+import { SESSION_MINUTES } from '../../contracts/portal/signing/waiting.ts';
 import type { Millis } from '../ids.ts';
 import { type RecordMessage, recordMachine } from '../record.ts';
 
 export const MAILBOX_SESSION_ENDED = 'Over';
 /** Milliseconds. */
-export const MAILBOX_SESSION_LIFETIME_MS: Millis = 30 * 60_000;
+export const MAILBOX_SESSION_LIFETIME_MS: Millis = SESSION_MINUTES * 60_000;
 
 /** A mailbox, and when its code was confirmed. */
 export interface ProvenMailbox {

@@ -73,7 +73,8 @@ export class MailboxSessions {
     try {
       await this.codes.check(holderOf(address), code, true);
     } catch (error) {
-      this.runtime.log.warn('A code of a mailbox was wrong.', { Network: network });
+      if (error instanceof PortalRefusal && error.code === 'InvalidAuthenticationCode')
+        this.runtime.log.warn('A code of a mailbox was wrong.', { Network: network });
       throw error;
     }
     const ticket = ids.bytes(TICKET_BYTES).toString('base64url');

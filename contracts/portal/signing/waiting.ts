@@ -28,11 +28,12 @@ export const MAX_WAITING = 50;
 export const OPENED_ALONE = ['certificate', 'proof', 'initials', 'reading', 'fields', 'shared'] as const;
 export type OpenedAlone = (typeof OPENED_ALONE)[number];
 
-const MINUTES = 30;
+/** Time for which a session proves its mailbox, minutes. */
+export const SESSION_MINUTES = 30;
 const email = shown(textUpTo(254), 'Mailbox of the person.', ANA.email);
 const ticket = shown(
   textUpTo(1024),
-  `Ticket of the session: it proves the mailbox for ${MINUTES} minutes, or until \`POST /api/waiting/session/end\`.`,
+  `Ticket of the session: it proves the mailbox for ${SESSION_MINUTES} minutes, or until \`POST /api/waiting/session/end\`.`,
   EXAMPLE_IDS.ticket,
 );
 const turn = {
