@@ -4,7 +4,7 @@
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
 
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { defineActor } from '@sealwright/runtime';
 import { draftedDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { NewDraft } from '../../../contracts/portal/saved-requests/drafts.ts';
@@ -25,6 +25,7 @@ import {
 } from '../../../machines/portal/editor-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { ownerOf } from '../accounts/link-owners.ts';
+import { isSame } from '../accounts/session-tokens.ts';
 import { callerName, type FolderRightsReader, type Tenant, type Tenants } from '../api/callers.ts';
 import type { DocumentOfRequest } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
@@ -252,8 +253,4 @@ function without(document: unknown, edited: boolean): object {
   return Object.fromEntries(
     Object.entries(document).filter(([name]) => EDITED.has(name.toLowerCase()) !== edited),
   );
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }

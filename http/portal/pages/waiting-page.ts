@@ -4,7 +4,6 @@
  *
  * Source: docs/decisions/0570-what-waits-for-a-mailbox.md.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { formTokenOf, parsedInput, type WaitingDocuments } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../contracts/portal/refusals.ts';
@@ -28,7 +27,7 @@ import { isSameOrigin } from '../../core/access/origin.ts';
 import { clearedCookie, hostCookie, readCookie, sessionCookie } from '../../core/access/session-cookies.ts';
 import { type EmptyReply, type PageReply, page, type ReplyHeaders, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { requestOriginOf } from '../access-check.ts';
+import { requestOriginOf, requireFormToken } from '../access-check.ts';
 import { portalRoute } from '../route.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, themeOf } from './page-options.ts';
@@ -109,11 +108,7 @@ function requireOwnPage({ header, caller }: WaitingRequest, form?: { ticket: str
   const from = { origin: header('origin'), fetchSite: header('sec-fetch-site') };
   if (!isSameOrigin(from, caller))
     throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
-  if (form === undefined) return;
-  const wanted = Buffer.from(formTokenOf(form.ticket));
-  const sent = Buffer.from(form.token);
-  if (wanted.length !== sent.length || !timingSafeEqual(wanted, sent))
-    throw new PortalRefusal('Forbidden', 'The request lacks the token of the session.');
+  if (form !== undefined) requireFormToken({ formToken: formTokenOf(form.ticket) }, form.token);
 }
 
 async function listed(
