@@ -264,7 +264,7 @@ export const MAX_FILES_PER_FOLDER = 25;
 
 /**
  * Folders in `contracts/`, `machines/`, `actors/` and `http/` of each service: subjects, which have the same name in each layer, and those
- * of one layer alone. Source: docs/decisions/0420-one-name-for-each-subject.md.
+ * of one layer alone.
  */
 export const SUBJECT_FOLDERS = {
   layers: /^(?:contracts|machines|actors|http)\/(?:batch|portal)\/([^/]+)\/[^/]+$/,

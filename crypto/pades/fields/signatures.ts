@@ -68,7 +68,6 @@ export function signatureValue(
   const head = `<<${start}/ByteRange`;
   // Reserves three numbers of ten digits, or one digit more than the original's size: no update is
   // nine times the size of such a large file.
-  // nine times the size of a file that large.
   const digits = Math.max(10, String(originalSize).length + 1);
   const before = `${head}${' '.repeat('[0 '.length + 3 * (digits + 1))}/Contents `;
   const hole = `<${'00'.repeat(space)}>`;

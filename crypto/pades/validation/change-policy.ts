@@ -11,12 +11,15 @@ import {
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
+import { TRANSFORMS } from '../fields/signature-entries.ts';
 import { type ChangeKind, type Decision, type Level, ruleOfKind } from './change-rules.ts';
 
 interface ChangePolicy {
   readonly level: Level;
   /** True for a certification signature. */
   readonly certifies: boolean;
+  /** True when it restricts changes by a transform that is not known here: no change is permitted or refused for it. */
+  readonly isUnknown: boolean;
   /**
    * True for a field whose value is locked. Locks of all fields, or all but some, apply to existing fields;
    * the level decides about new ones.
@@ -32,14 +35,16 @@ export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | 
   const levels: (1 | 2 | 3)[] = [];
   const locks: Lock[] = [];
   let certifies = false;
+  let isUnknown = false;
   for (const item of items(pdf.resolve(signature.get('Reference')))) {
     const reference = pdf.dict(item);
     const parameters = pdf.dict(reference?.get('TransformParams'));
-    const method = asName(pdf.resolve(reference?.get('TransformMethod')));
-    if (method === 'DocMDP') {
+    const restricts = TRANSFORMS.get(asName(pdf.resolve(reference?.get('TransformMethod'))) ?? '');
+    if (restricts === 'level') {
       certifies = true;
       levels.push(levelOf(pdf, parameters) ?? DEFAULT_LEVEL);
-    } else if (method === 'FieldMDP') locks.push(lockOf(pdf, parameters));
+    } else if (restricts === 'lock') locks.push(lockOf(pdf, parameters));
+    else if (restricts === undefined) isUnknown = true;
   }
   const lock = pdf.dict(field?.get('Lock'));
   if (lock !== undefined) {
@@ -50,6 +55,7 @@ export function policyOf(pdf: PdfDocument, signature: PdfDict, field: PdfDict | 
   return {
     level: levels.reduce<Level>((least, one) => (least === 'none' || one < least ? one : least), 'none'),
     certifies,
+    isUnknown,
     locks: (name, isNew) => locks.some((locked) => locked(name, isNew)),
   };
 }
@@ -112,7 +118,8 @@ export function decisionOn(
   const { field, isNew } = change;
   if (rule.isLocked === true && field !== undefined && policy.locks(field, isNew === true))
     return { decision: 'refuse', reason: 'the signature locked this field' };
-  return decision === 'refuse' ? { decision, reason: rule.reason ?? 'nothing allows that' } : { decision };
+  if (decision === 'refuse') return { decision, reason: rule.reason ?? 'nothing allows that' };
+  return { decision: policy.isUnknown ? 'undecided' : decision };
 }
 
 const RANKS: readonly Decision[] = ['permit', 'warn', 'undecided', 'refuse'];

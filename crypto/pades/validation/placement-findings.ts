@@ -3,11 +3,9 @@
 import { CryptoError } from '../../core/types.ts';
 import { type Finding, failed, passed, warned } from '../../core/validation-report.ts';
 import { nameByParents, type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
+import { signatureEntries } from '../fields/signature-entries.ts';
 import { type FoundSignature, findSignatures } from '../fields/signatures.ts';
 import type { DocumentState } from './document-state.ts';
-
-/** Texts of a signature that programs show (table 255). */
-const SHOWN = ['Name', 'Reason', 'Location', 'ContactInfo'] as const;
 
 /** Most signatures read in each signed state. */
 const MAX_SIGNATURES = 500;
@@ -62,11 +60,7 @@ export function placementFindings(
       ),
     );
   }
-  const repeated = SHOWN.filter((key) => found.dict.count(key) > 1);
-  if (repeated.length > 0) {
-    const message = 'The signature dictionary has an entry twice, of which programs show different ones.';
-    findings.push(warned('pdf.entries', message, `/${repeated.join(', /')}`));
-  }
+  findings.push(...signatureEntries(pdf, found.dict, found.subFilter));
   const named = nameByParents(pdf, found.fieldDict);
   if (isInForm && named !== found.field) {
     const message = 'The field of the signature names other parents than those that list it.';

@@ -105,7 +105,7 @@ function classified(before: Buffer, after: Buffer, level: Level, isLocked: boole
   );
   if (old === undefined || now === undefined) throw new Error('no state');
   const changes = differencesBetween(new ObjectComparison(old, now));
-  const policy = { level, certifies: level !== 'none', locks: () => isLocked };
+  const policy = { level, certifies: level !== 'none', isUnknown: false, locks: () => isLocked };
   const decisions = changes.map((change) => decisionOn(change, policy).decision);
   const worst = decisions.toSorted((one, other) => RANKS.indexOf(other) - RANKS.indexOf(one))[0];
   return { decision: worst ?? 'refuse', isListed: changes.length > 0 };
