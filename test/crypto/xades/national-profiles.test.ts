@@ -382,7 +382,7 @@ toolTest('filters after a canonicalization are evaluated in the canonical form',
     const file = transformed(document, data, transforms);
     t.deepEqual(complaints(file), warnings, transforms);
     t.is(reportOn(file).indication, 'TOTAL-PASSED', transforms);
-    t.is(reportOn(file.replace('Ana', 'Eve')).signatures[0]?.subIndication, 'HASH_FAILURE', transforms);
+    t.is(reportOn(file.replace('>Ana<', '>Eve<')).signatures[0]?.subIndication, 'HASH_FAILURE', transforms);
     t.is(await byAnother(file), 'not-comparable', transforms);
     if (isComparable) t.true(await holdsByXmlsec(file), transforms);
   }
@@ -520,7 +520,8 @@ toolTest('the spellings of profiles for leaving signatures out are evaluated', a
     const file = transformed(document, data, transforms);
     t.deepEqual(complaints(file), [], transforms);
     t.is(reportOn(file).signatures[0]?.scope.description, 'the whole document');
-    t.is(reportOn(file.replace('Ana', 'Eve')).signatures[0]?.subIndication, 'HASH_FAILURE');
+    // With its tags: the signature stands before it, and Base64 may have these letters by chance.
+    t.is(reportOn(file.replace('>Ana<', '>Eve<')).signatures[0]?.subIndication, 'HASH_FAILURE');
     t.true(await holdsByXmlsec(file), transforms);
   }
   const around = transformed(document, '<r><to>Ana</to></r>', outside('sigs'));

@@ -112,7 +112,8 @@ const ticketIn = (path: string) => new URLSearchParams(path.split('?')[1]).get('
 const keyIn = (path: string) => path.split('/')[3] ?? '';
 
 function saysNothing(t: ExecutionContext, html: string, what: string): void {
-  t.notRegex(html, /Ana|ana@example|Waiver of the hall|1990/, what);
+  // As words: tickets in the page may have the same letters by chance.
+  t.notRegex(html, /\bAna\b|ana@example|Waiver of the hall|\b1990\b/, what);
 }
 
 test.serial('who walks away or signs leaves nothing that the next person could see or send', async (t) => {
@@ -144,7 +145,7 @@ test.serial('who walks away or signs leaves nothing that the next person could s
   await client.post(`/api/documents/keys/${keyIn(bo)}/electronic-signature`, { ticket: ticketIn(bo) });
   const done = await device.text(bo);
   t.regex(done, /data-state="signed-here"/);
-  t.notRegex(done, /Bo\b|bo@example|Waiver of the hall/);
+  t.notRegex(done, /\bBo\b|bo@example|Waiver of the hall/);
   t.true((await device.fetch(bo.replace('/sign?', '/content?'))).status >= 400);
   await device.next();
   const [newest] = await documentsOf(t.context);
