@@ -7,7 +7,13 @@ import anyTest, { type TestFn } from 'ava';
 import { until } from '../../../actors/portal/service.ts';
 import { pki } from '../../../pki/pki.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
-import { type ClockedPortal, clockedPortal, mailed, typesOf } from '../requests/clocked-portal.ts';
+import {
+  type ClockedPortal,
+  clockedPortal,
+  mailed,
+  typesOf,
+  untilMailed,
+} from '../requests/clocked-portal.ts';
 import { startSignature } from './certificate-client.ts';
 
 const test = anyTest as TestFn<ClockedPortal>;
@@ -83,8 +89,8 @@ test.serial(
     t.is(await passOn(t.context, key, { ticket, email: 'x@example.org' }), 'InvalidTicket');
     const sign = `/api/documents/keys/${key}/electronic-signature`;
     t.is((await client.send(sign, { ticket })).status, 422);
-    t.deepEqual(await mailed(t.context, id, 'pending'), [ana.email, LOU.email]);
-    t.deepEqual(await mailed(t.context, id, 'flow-edited'), ['per@example.org']);
+    t.deepEqual(await untilMailed(t.context, id, 'pending', 2), [ana.email, LOU.email]);
+    t.deepEqual(await untilMailed(t.context, id, 'flow-edited', 1), ['per@example.org']);
     t.is((await client.send(sign, { ticket: await ticketOf(LOU.email) })).status, 200);
     const checked = JSON.stringify(
       await until(async () => {
@@ -112,7 +118,7 @@ test.serial('a link that was forwarded hands nothing on without the code of its 
   const { id, key, ana, ticket } = await started(t.context, { asks: true });
   t.is(await passOn(t.context, key, { ticket }), 'InvalidAuthenticationCode');
   t.is(await passOn(t.context, key, { ticket, emailCode: '000000' }), 'InvalidAuthenticationCode');
-  t.deepEqual(await mailed(t.context, id, 'pending'), [ana.email]);
+  t.deepEqual(await untilMailed(t.context, id, 'pending', 1), [ana.email]);
   const page = `${client.url}/document/key/${key}/pass-on?ticket=${ticket}`;
   const post = async (form: Record<string, string>) =>
     fetch(page, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ ...LOU, ...form }) });
@@ -189,5 +195,5 @@ test.serial('nothing is handed on while its signature with a certificate has beg
   t.true(begun.success, JSON.stringify(begun));
   const answer = await client.send(`/api/documents/keys/${key}/passing-on`, { ...LOU, ticket });
   t.regex(await answer.text(), /"InvalidFlowAction".*has begun/);
-  t.deepEqual(await mailed(t.context, id, 'pending'), [ana.email]);
+  t.deepEqual(await untilMailed(t.context, id, 'pending', 1), [ana.email]);
 });
