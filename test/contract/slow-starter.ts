@@ -19,7 +19,7 @@ const database = postgres(url, {
   schema,
   node: 'slow',
   poolSize: 2,
-  leaseSeconds: 1,
+  leaseSeconds: 2,
   onLost: (why) => console.log(why),
 });
 
