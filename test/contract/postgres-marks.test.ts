@@ -40,7 +40,8 @@ async function fixture(t: ExecutionContext) {
       schema: SCHEMA,
       poolSize: 4,
       node,
-      leaseSeconds: 20,
+      // Beyond the tests: a heartbeat would begin a new session, and is a transaction beside what is written.
+      leaseSeconds: 300,
       clock: systemClock,
       log: SILENT,
     });

@@ -12,7 +12,7 @@ import { startServer } from './cluster.ts';
 
 const NODES = ['node-1', 'node-2', 'node-3'] as const;
 const SECRET = 'ab'.repeat(32);
-const LEASE_SECONDS = 2;
+const LEASE_SECONDS = 4;
 
 interface ClusterFixture {
   readonly nodes: readonly [Service, Service, Service];

@@ -24,7 +24,7 @@ test('a key and a session of one node count on the other, and their end outlives
         'Runtime:Postgres:Url': cluster.url,
         'Runtime:NodeName': node,
         'Runtime:Postgres:PoolSize': 4,
-        'Runtime:LeaseSeconds': 2,
+        'Runtime:LeaseSeconds': 5,
         'Runtime:Shards': 1,
         ...settings,
       },
