@@ -182,8 +182,10 @@ export interface SignatureRecord {
   readonly bestTime: number;
   /** True for a document time-stamp, which is a signature of its own in a PDF. */
   readonly isTimestamp: boolean;
-  /** Identifies the signature: the PDF field, the Id in XML, `signer 1` in CMS. */
+  /** Names the signature in its file: the PDF field, the Id in XML, which needs no signature, `signer 1` in CMS. */
   readonly name: string;
+  /** Tells the signature among others: Base64 of the SHA-256 of its value; left out where that can't be read. */
+  readonly valueSha256?: string;
   /** True for a signature of the content of a CMS signature, not of the file. */
   readonly isInContent?: true;
   readonly scope: SignatureScope;

@@ -5,6 +5,7 @@
  * Validation of time-stamps, each at the time that a later one proves, and the proofs of existence they give (EN 319
  * 102-1 §5.4 and §5.6.2.3).
  */
+import { hash } from 'node:crypto';
 import type {
   AlgorithmUse,
   Indication,
@@ -328,6 +329,7 @@ function recordOf(
     signingTime: facts.claimedTime,
     isTimestamp: facts.isTimestamp,
     name: facts.name,
+    ...(facts.value === undefined ? {} : { valueSha256: hash('sha256', facts.value, 'base64') }),
     scope: facts.scope,
     changes: facts.changes,
     policy: facts.policy,

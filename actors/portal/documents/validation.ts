@@ -22,7 +22,7 @@ import {
   type ReadDocument,
 } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from '../renditions/described-files.ts';
-import { documentSignatures, signedFileOf, withActions } from '../renditions/document-signatures.ts';
+import { documentSignatures, signaturesElsewhere, signedFileOf } from '../renditions/document-signatures.ts';
 import { reachesFolder } from '../shared/folder-access.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -141,7 +141,7 @@ export class Validation {
       if (signed.file.sha256 === uploaded.file.sha256) return documentSignatures(described, context);
       const { content, format, accepted } = signed;
       const { signatures } = await described.describe({ ...uploaded, content, format, accepted });
-      const own = withActions(signatures, context);
+      const own = signaturesElsewhere(signatures, (await described.describe(signed)).signatures, context);
       if (own.some(({ made }) => made !== undefined)) return own.map(({ view }) => view);
     }
     return undefined;

@@ -62,17 +62,39 @@ export async function describedSignatures(
   document: DocumentContext,
 ): Promise<readonly DocumentSignature[]> {
   const { signatures: found } = await described.describe(signedFileOf(document));
-  return withActions(found, document);
+  return withActions(found, matched(found, document.made), document);
 }
 
-/** Signatures found in a file, each with the action of this document that made it. */
-export function withActions(
+/**
+ * Signatures found in another file, each with the action of the document that made it. Only those that the file of the
+ * document has too are its own: whoever has a sealed file can give its signature the name of another one.
+ * @param own signatures found in the file of the document
+ */
+export function signaturesElsewhere(
   found: readonly DescribedSignature[],
+  own: readonly DescribedSignature[],
   document: DocumentContext,
 ): readonly DocumentSignature[] {
-  const { format } = document;
-  const madeBy = matched(found, document.made);
-  const inOrder = format === 'Cades' ? asMade(found, madeBy, document.made) : found;
+  const madeByValue = new Map(
+    [...matched(own, document.made)].flatMap(([{ value }, made]) =>
+      value === undefined ? [] : [[value, made] as const],
+    ),
+  );
+  const madeBy = new Map(
+    found.flatMap((signature) => {
+      const made = signature.value === undefined ? undefined : madeByValue.get(signature.value);
+      return made === undefined ? [] : [[signature, made] as const];
+    }),
+  );
+  return withActions(found, madeBy, document);
+}
+
+function withActions(
+  found: readonly DescribedSignature[],
+  madeBy: ReadonlyMap<DescribedSignature, CompletedAction>,
+  document: DocumentContext,
+): readonly DocumentSignature[] {
+  const inOrder = document.format === 'Cades' ? asMade(found, madeBy, document.made) : found;
   return inOrder.map((signature) => {
     const made = madeBy.get(signature);
     const view = made === undefined ? signature.view : ownView(signature.view, made, document);

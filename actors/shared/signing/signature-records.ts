@@ -21,6 +21,8 @@ import type {
 export interface DescribedSignature {
   /** The PDF field, the Id in XML, the content identifier in CMS (`signer 1` without one). */
   readonly name: string;
+  /** Tells it among all signatures: Base64 of the SHA-256 of its value; undefined where that can't be read. */
+  readonly value: string | undefined;
   /** View of the certificate holder; for electronic signatures the sealing service. */
   readonly view: SignatureView;
 }
@@ -43,6 +45,7 @@ export function describedFile(report: ValidationReport): DescribedFile {
     fault: report.signatures.length === 0 ? (fault?.message ?? null) : null,
     signatures: report.signatures.map((record) => ({
       name: nameInFile(record),
+      value: record.valueSha256,
       view: signatureView(record, report.results),
     })),
   };

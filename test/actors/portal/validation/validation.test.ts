@@ -318,6 +318,34 @@ test('an uploaded signed file is valid unchanged, and invalid with one byte chan
   t.is(bad?.certificateThumbprint, good?.certificateThumbprint);
 });
 
+test('a sealed file whose signature is given the name of another one is not taken for that one', async (t) => {
+  const fixture = await openFixture();
+  const sealed = async (name: string, total: number) => {
+    const content = Buffer.from(`<order><total>${total}</total></order>`);
+    const files = [await fixture.file('order.xml', content, 'application/xml')];
+    const id = await fixture.create([signer(name)], { files });
+    await fixture.sign(id, `${name.toLowerCase()}@example.org`);
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const text = (await signedBytes(fixture, id)).toString();
+    return { text, id: /<ds:Signature [^>]*Id="([^"]+)"/.exec(text)?.[1] ?? '' };
+  };
+  const ana = await sealed('Ana', 10);
+  const mallory = await sealed('Mallory', 9999);
+  // Neither the Id of a signature nor what points to it is signed.
+  const forged = mallory.text
+    .replace(`Id="${mallory.id}"`, `Id="${ana.id}"`)
+    .replace(`Target="#${mallory.id}"`, `Target="#${ana.id}"`);
+  const shown = async (text: string) =>
+    (await ofUpload(fixture, Buffer.from(text), 'application/xml')).map(
+      ({ subjectName, isElectronic, evidences, validationResults: { isValid } }) =>
+        [subjectName, isElectronic, evidences !== null, isValid] as const,
+    );
+  t.deepEqual(await shown(ana.text), [['Ana', true, true, true]]);
+  t.deepEqual(await shown(forged), [['Signer p-256', false, false, true]]);
+  // Its own signature is known under any name beside further text, and is not good there.
+  t.deepEqual(await shown(ana.text.replace('<total>10<', '<total>11<')), [['Ana', true, true, false]]);
+});
+
 test('the format of an uploaded file is detected by its content, with any name', async (t) => {
   const fixture = await openFixture();
   const pdf = await signedByAna(fixture);
