@@ -13,9 +13,9 @@ import {
   parseCheckpoint,
   verifyHistory,
 } from '@sealwright/runtime/history';
-import { ACTOR_KINDS, rowsOfActor, storageLayout } from '../actors/index.ts';
+import { ACTOR_KINDS, rowsOfActor } from '../actors/index.ts';
 import type { JobContext } from '../machines/batch/job-context.ts';
-import { readAnchors } from '../service/history-anchor.ts';
+import { keptBesideHistory } from '../service/history-anchor.ts';
 import { openObjects } from '../service/open-objects.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
@@ -53,13 +53,12 @@ export async function verifyHistoryCommand(
     }
     const store = await openReader(settings);
     try {
-      const { keys } = storageLayout(settings.storage.root);
       const stored = comparesFiles ? await compareFiles(store, await filesOf(settings)) : undefined;
       const report = await verifyHistory(store, {
         kinds: ACTOR_KINDS,
         rowsOf: rowsOfActor,
         copies,
-        anchors: () => readAnchors(keys),
+        ...keptBesideHistory(settings),
       });
       const ok = report.fault === undefined && stored?.changed === undefined;
       terminal.out(
@@ -178,15 +177,19 @@ function filesText({ agreeing, gone, changed }: FileReport): string {
   return `${agreeing} stored files have the SHA-256 of the history${gone === 0 ? '' : `; ${gone} outputs are no longer in the output folder`}.\n`;
 }
 
+const UNCHAINED =
+  'have lines without hashes: a program before the history had chains wrote them, or somebody put them into the store.';
+
 /** A restored backup and a node that never ran the history have no anchor either. */
 const NO_ANCHOR =
   ' The folder of keys has no anchor of the history: it was removed, or this is a restored or copied store. Without it, the removal of the newest checkpoints is not seen; compare with copies of checkpoints (--copy).';
 
 function reportText(report: HistoryReport, copies: number): string {
-  const { actors, lines, checkpoints, leaves, uncovered, anchored, fault } = report;
+  const { actors, lines, checkpoints, leaves, uncovered, unchained, anchored, fault } = report;
   const compared =
     (copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`) +
     (uncovered === 0 ? '' : ` No checkpoint covers the state of ${uncovered} actors yet.`) +
+    (unchained === 0 ? '' : ` ${unchained} actors ${UNCHAINED}`) +
     (anchored ? '' : NO_ANCHOR);
   if (fault === undefined)
     return `The history is whole: ${lines} lines of ${actors} actors, ${leaves} leaves of ${checkpoints} checkpoints.${compared}\n`;

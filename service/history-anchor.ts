@@ -2,8 +2,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from '@sealwright/runtime/history';
-import type { KeyFolder } from './key-folder.ts';
+import {
+  type AnchoredCheckpoint,
+  createCheckpointSigner,
+  type HistoryAnchor,
+  parseAnchor,
+} from '@sealwright/runtime/history';
+import { storageLayout } from '../actors/index.ts';
+import type { Settings } from '../settings.ts';
+import { HISTORY_FILE, type KeyFolder, parseHistoryKey } from './key-folder.ts';
 
 /** Beginning of the names of their files; the newest has no more, others were set aside. */
 export const ANCHOR_FILE = 'history-anchor';
@@ -20,8 +27,22 @@ export function historyAnchor(keys: KeyFolder): HistoryAnchor {
   };
 }
 
+/** Anchors and nodes that are kept outside of the store, for a verification of its history. */
+export function keptBesideHistory({ storage }: Settings): {
+  readonly anchors: () => readonly AnchoredCheckpoint[];
+  readonly nodes: readonly string[];
+} {
+  const { keys } = storageLayout(storage.root);
+  const file = join(storage.keysPath, HISTORY_FILE);
+  const key = existsSync(file) ? parseHistoryKey(readFileSync(file, 'utf8').trim()) : undefined;
+  return {
+    anchors: () => readAnchors(keys),
+    nodes: key === undefined ? [] : [createCheckpointSigner(key).node],
+  };
+}
+
 /** Reads all anchors in a folder of keys; none where there is no folder. */
-export function readAnchors(path: string): readonly AnchoredCheckpoint[] {
+function readAnchors(path: string): readonly AnchoredCheckpoint[] {
   if (!existsSync(path)) return [];
   return readdirSync(path)
     .filter((name) => name.startsWith(ANCHOR_FILE))

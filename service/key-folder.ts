@@ -205,7 +205,7 @@ function attempt<Result>(path: string, task: () => Result): Result {
   }
 }
 
-const HISTORY_FILE = 'history-key';
+export const HISTORY_FILE = 'history-key';
 
 function storedHistoryKey(keys: KeyFolder): Promise<StoredSecret> {
   return keys.loadOrCreate(HISTORY_FILE, () =>
@@ -213,15 +213,21 @@ function storedHistoryKey(keys: KeyFolder): Promise<StoredSecret> {
   );
 }
 
+/** Undefined for a text that is no Base64 DER of the PKCS#8 PrivateKeyInfo of an Ed25519 key. */
+export function parseHistoryKey(text: string): KeyObject | undefined {
+  try {
+    const key = createPrivateKey({ key: Buffer.from(text, 'base64'), type: 'pkcs8', format: 'der' });
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Base64 DER of the PKCS#8 PrivateKeyInfo of an Ed25519 key. @throws {Fatal} `keys.unusable` */
 export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
   const { value, path } = await storedHistoryKey(keys);
-  try {
-    const key = createPrivateKey({ key: Buffer.from(value, 'base64'), type: 'pkcs8', format: 'der' });
-    if (key.asymmetricKeyType === 'ed25519') return key;
-  } catch {
-    // Reported below.
-  }
+  const key = parseHistoryKey(value);
+  if (key !== undefined) return key;
   throw new Fatal(
     'keys.unusable',
     `${path} holds no Ed25519 key. Restore it from a backup, or remove it to have a new one made.`,

@@ -2,8 +2,8 @@
 
 import { describeFailure, type StoreReader } from '@sealwright/runtime';
 import { verifyHistory } from '@sealwright/runtime/history';
-import { ACTOR_KINDS, type HealthCheck, storageLayout } from '../../actors/index.ts';
-import { readAnchors } from '../../service/history-anchor.ts';
+import { ACTOR_KINDS, type HealthCheck } from '../../actors/index.ts';
+import { keptBesideHistory } from '../../service/history-anchor.ts';
 import { openReader } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { findService, localHeaders, NoService, requestLocal } from '../local-service.ts';
@@ -96,7 +96,7 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
     const report = await verifyHistory(store, {
       kinds: ACTOR_KINDS,
       limit: MAX_ENTRIES,
-      anchors: () => readAnchors(storageLayout(settings.storage.root).keys),
+      ...keptBesideHistory(settings),
     });
     const { lines, checkpoints, complete, anchored, fault } = report;
     if (fault !== undefined)

@@ -295,7 +295,12 @@ export class HistorySealer {
     const { anchor, store, signer, log } = this.#options;
     const text = anchor?.read();
     const anchored = parseAnchor(text);
-    if (anchor === undefined || text === undefined || anchored?.checkpoint.node !== signer.node) return;
+    if (anchor === undefined || text === undefined || anchored === undefined) return;
+    if (anchored.checkpoint.node !== signer.node) {
+      // The key was changed. It vouches for the checkpoints of the earlier one, and says nothing of later stops.
+      anchor.setAside(JSON.stringify({ checkpoint: anchored.checkpoint, stopped: true }));
+      return;
+    }
     const { node, sequence } = anchored.checkpoint;
     const [row] = await store.rows({ view: CHECKPOINTS_VIEW, prefix: [node, sequence], limit: 1 });
     const stored = parseCheckpoint(row?.value);

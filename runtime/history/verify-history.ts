@@ -50,6 +50,11 @@ export interface VerifyHistoryOptions {
   /** Reads the anchors, also again when a service may have started meanwhile. */
   readonly anchors?: () => readonly AnchoredCheckpoint[];
   /**
+   * Nodes whose keys are kept outside of the store. Those of anchors and copies count too; checkpoints of another node
+   * are a fault, for whoever writes to the store can make a key. @default every node counts
+   */
+  readonly nodes?: readonly string[];
+  /**
    * Returns the rows of lists that follow from an actor; undefined for an actor of another version. Compared with those
    * of a stopped service. @default no list is compared
    */
@@ -73,6 +78,8 @@ export interface HistoryReport {
   readonly leaves: number;
   /** Actors that changed after the newest checkpoint that covers them, or were never covered. */
   readonly uncovered: number;
+  /** Actors whose lines have no hashes: of a program before the history had chains, or put into the store by hand. */
+  readonly unchained: number;
   /** False when the limit ended the verification. */
   readonly complete: boolean;
   /**
@@ -86,6 +93,9 @@ export interface HistoryReport {
 const PAGE_SIZE = 256;
 
 const WORK_NAMES = ['effects', 'timers', 'counters', 'names'] as const;
+
+const STRANGER =
+  'Its key is not the one in the folder of keys. Whoever can write to the store can make such a checkpoint. If the key was changed on purpose, give a copy of a checkpoint that it made (--copy).';
 
 class Broken extends Error {
   readonly fault: HistoryFault;
@@ -118,9 +128,11 @@ export async function verifyHistory(
 }
 
 class Verification {
-  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0 };
+  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0, unchained: 0 };
   readonly #store: HistoryReader;
   readonly #options: VerifyHistoryOptions;
+  /** Time of the first checkpoint; undefined while there is none. */
+  #sealedSince: Millis | undefined;
   /** Identifies the stop before which everything was written; undefined while a service runs, and after a crash. */
   #stop: string | undefined;
   #changedLate: StoredActor | undefined;
@@ -154,6 +166,7 @@ class Verification {
     this.#stop = await this.#lastStop();
     for (const copy of this.#options.copies ?? []) await this.#copy(copy);
     for (const { checkpoint } of this.#anchors()) await this.#anchor(checkpoint);
+    await this.#sealers();
     for (const kind of this.#options.kinds) await this.#kind(kind);
     let last: Checkpoint | undefined;
     for await (const { key, value } of this.#rows(CHECKPOINTS_VIEW)) {
@@ -165,6 +178,25 @@ class Verification {
       await this.#checkpoint(entry, checkpoint, last?.node === node ? last : undefined);
       last = checkpoint;
       this.counts.checkpoints += 1;
+    }
+  }
+
+  /** Looks at the first checkpoint of each node: whose it is, and when. */
+  async #sealers(): Promise<void> {
+    const { nodes, copies = [] } = this.#options;
+    const vouched = [...copies, ...this.#anchors().map(({ checkpoint }) => checkpoint)];
+    const known = nodes && new Set([...nodes, ...vouched.map(({ node }) => node)]);
+    let after: readonly (string | number)[] | undefined;
+    for (;;) {
+      const [row] = await this.#store.rows({ view: CHECKPOINTS_VIEW, limit: 1, ...(after && { after }) });
+      const node = row?.key[0];
+      if (row === undefined || node === undefined) return;
+      // Without any key there is nothing to compare with, as in a store that was restored alone.
+      if (known !== undefined && known.size > 0 && !known.has(String(node)))
+        throw new Broken(`checkpoint ${row.key[1]} of node ${node}`, STRANGER);
+      const at = parseCheckpoint(row.value)?.at;
+      if (at !== undefined) this.#sealedSince = Math.min(at, this.#sealedSince ?? at);
+      after = [node, Number.MAX_SAFE_INTEGER];
     }
   }
 
@@ -258,7 +290,7 @@ class Verification {
 
   /** Finds actors that changed after the last checkpoint; a stopped service leaves none. */
   async #coverage(actor: StoredActor): Promise<void> {
-    if (actor.journalHash === undefined) return;
+    if (actor.journalHash === undefined) return this.#unchained(actor);
     const { address, revision } = actor;
     const newest = await newestLeaf(this.#store, address);
     if (newest?.leaf.hash === actor.journalHash && newest.state?.line === revision) return;
@@ -267,6 +299,18 @@ class Verification {
       newest !== undefined && newest.state === undefined && newest.leaf.hash === actor.journalHash;
     this.counts.uncovered += 1;
     if (!isOld) this.#changedLate ??= actor;
+  }
+
+  /** Whatever was written since checkpoints are made has hashes. */
+  async #unchained({ address, journalLength }: StoredActor): Promise<void> {
+    if (journalLength === 0) return;
+    this.counts.unchained += 1;
+    const [last] = await this.#store.journal(address, { after: journalLength - 1, limit: 1 });
+    if (last !== undefined && this.#sealedSince !== undefined && last.at >= this.#sealedSince)
+      throw new Broken(
+        `${nameOf(address)} line ${last.id}`,
+        'The line has no hash, although it was written after the first checkpoint.',
+      );
   }
 
   /** Reports an actor that a stopped service has not sealed. Last: what a checkpoint says of it is more precise. */
@@ -285,7 +329,9 @@ class Verification {
   /** Reports pending work, counters and names that are not those of the stop. */
   async #lateWork(): Promise<void> {
     const [stopped, ...others] = this.#anchors();
-    if (stopped?.work === undefined || others.length > 0) return;
+    // One of an earlier key tells nothing of this stop.
+    const { node } = stopped?.checkpoint ?? {};
+    if (stopped?.work === undefined || others.some(({ checkpoint }) => checkpoint.node === node)) return;
     const found = await digestWork(this.#store);
     if (!(await this.#isStopped())) return;
     for (const name of WORK_NAMES)

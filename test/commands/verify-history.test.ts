@@ -1,10 +1,11 @@
 /** The history of a service as its operators verify it: by the command line, by doctor, and by copies kept elsewhere. */
+import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { JournalLine, StoredActor } from '@sealwright/runtime';
-import { type HistoryProof, isProven, lineHash } from '@sealwright/runtime/history';
+import { createCheckpointSigner, type HistoryProof, isProven, lineHash } from '@sealwright/runtime/history';
 import test, { type ExecutionContext } from 'ava';
 import { rowsOfActor } from '../../actors/index.ts';
 import { type VerifyHistoryWords, verifyHistoryCommand } from '../../commands/verify-history.ts';
@@ -129,6 +130,15 @@ test('verify-history and doctor report an offline edit of the history of a job',
     await edit(root, ({ rows }) => rows.removeSync(more));
   }
   t.regex(await verified(root), /^0 The history is whole/);
+  const stranger = createCheckpointSigner(generateKeyPairSync('ed25519').privateKey);
+  const made = stranger.sign({ sequence: 1, at: Date.now(), leaves: 0, root: '', previous: '' });
+  const place = ['history-checkpoints', made.node, 1];
+  await edit(root, ({ rows }) => rows.putSync(place, JSON.stringify(made)));
+  t.regex(
+    await verified(root),
+    new RegExp(`^1 .*checkpoint 1 of node ${made.node}\\. Its key is not the one in the folder of keys\\.`),
+  );
+  await edit(root, ({ rows }) => rows.removeSync(place));
   const key = ['job', jobId, 2];
   await edit(root, ({ journal }) => {
     const line = JSON.parse(journal.get(key) ?? '{}') as JournalLine;

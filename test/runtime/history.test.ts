@@ -1,6 +1,6 @@
 /** The tamper-evident history: hash chains, checkpoints, proofs, and what an offline edit of the store leads to. */
 
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { ActorAddress, ActorDefinition, ActorStore, StoredActor } from '@sealwright/runtime';
 import { note } from '@sealwright/runtime/actions';
 import {
@@ -18,7 +18,7 @@ import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryDatabase, MemoryStore, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
-import { type HistoryLeaf, parseLeaf } from '#runtime/history/checkpoint.js';
+import { type HistoryLeaf, leafText, parseLeaf, stateHash, storedLeaf } from '#runtime/history/checkpoint.js';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
 import { firstStep, nextStep } from '#runtime/step/step.js';
 import { type Key, partsOf, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
@@ -141,6 +141,7 @@ async function afterEdit(
   const { fault, complete } = await verifyHistory(reader, {
     kinds: KINDS,
     copies: kept,
+    nodes: [createCheckpointSigner(privateKey).node],
     ...(isAnchored && { anchors: anchor.all }),
   });
   await reader.close();
@@ -501,6 +502,109 @@ test('checkpoints that were changed, removed or signed anew offline are reported
     await afterEdit(t, sign, (all) => all),
     `checkpoint 2 of node ${node}: The store holds another checkpoint of this number than the copy.`,
   );
+});
+
+/** Rows of a checkpoint over these leaves, with their positions as those of the newest. */
+function sealByHand(tables: Tables, key: KeyObject, leaves: readonly HistoryLeaf[]): Checkpoint {
+  const root = merkleRoot(leaves.map((leaf) => leafHash(leafText(leaf))));
+  const signer = createCheckpointSigner(key);
+  const checkpoint = signer.sign({ sequence: 1, at: 5000, leaves: leaves.length, root, previous: '' });
+  const position = (index: number) => [checkpoint.node, 1, index];
+  tables.rows.putSync([CHECKPOINTS_VIEW, checkpoint.node, 1], JSON.stringify(checkpoint));
+  for (const [index, leaf] of leaves.entries()) {
+    tables.rows.putSync(['history-leaves', ...position(index)], JSON.stringify(storedLeaf(leaf, false)));
+    const view = { head: 'history-heads', deleted: 'history-deletions', state: undefined }[leaf.type];
+    if (view !== undefined) tables.rows.putSync([view, leaf.kind, leaf.id], JSON.stringify(position(index)));
+  }
+  return checkpoint;
+}
+
+/** Adds a line to the chain of `a`, and the state behind it; leaves that cover both. */
+function addLine(tables: Tables): readonly HistoryLeaf[] {
+  const address = { kind: 'thing', id: 'a' };
+  const actor = JSON.parse(tables.actors.get(['thing', 'a']) ?? '{}') as StoredActor;
+  const { journalHash = '', journalLength } = actor;
+  const added = { ...line(tables, 'a', 1), id: journalLength + 1, message: 'signed by the director' };
+  const hash = lineHash(journalHash, address, added as never);
+  put(tables, 'a', added.id, { ...added, hash });
+  const revision = actor.revision + 1;
+  const changed = { ...actor, revision, journalLength: added.id, journalHash: hash };
+  tables.actors.putSync(['thing', 'a'], JSON.stringify(changed), revision);
+  return [
+    { type: 'head', ...address, line: added.id, hash },
+    { type: 'state', ...address, line: revision, hash: stateHash(changed) },
+  ];
+}
+
+test('a line and a deletion that a key of the forger seals are reported, and a copy vouches for a changed key', async (t) => {
+  const strange = generateKeyPairSync('ed25519').privateKey;
+  const fault = `checkpoint 1 of node ${createCheckpointSigner(strange).node}: Its key is not the one in the folder of keys.`;
+  const added = await afterEdit(
+    t,
+    (tables) => void sealByHand(tables, strange, addLine(tables)),
+    undefined,
+    true,
+  );
+  t.true(added.startsWith(fault), added);
+  const removed = await afterEdit(t, (tables) => {
+    removeActor(tables, 'a');
+    sealByHand(tables, strange, [{ type: 'deleted', kind: 'thing', id: 'a', line: 4, hash: 'aa' }]);
+  });
+  t.true(removed.startsWith(fault), removed);
+  let made: Checkpoint | undefined;
+  const vouched = await afterEdit(
+    t,
+    (tables) => {
+      made = sealByHand(tables, strange, addLine(tables));
+    },
+    () => (made === undefined ? [] : [made]),
+  );
+  t.is(vouched, '');
+});
+
+test('the anchor of a changed key vouches for the checkpoints that it made', async (t) => {
+  const anchor = memoryAnchor();
+  const store = new MemoryStore();
+  const before = await historyFixture(store, privateKey, anchor);
+  await before.tell('a', BORN, 'WRITE');
+  await before.sealer.stop();
+  const changed = generateKeyPairSync('ed25519').privateKey;
+  const nodes = [createCheckpointSigner(changed).node];
+  const { tell, sealer } = await historyFixture(store, changed, anchor);
+  await tell('a', 'WRITE');
+  await sealer.stop();
+  t.is((await verifyHistory(store, { kinds: KINDS, nodes, anchors: anchor.all })).fault, undefined);
+  anchor.texts.delete('aside');
+  const { fault } = await verifyHistory(store, { kinds: KINDS, nodes, anchors: anchor.all });
+  t.regex(fault?.problem ?? '', /^Its key is not the one/);
+});
+
+test('an actor with lines without hashes is counted, and reported where they are newer than the first checkpoint', async (t) => {
+  const insert = (at: number) => (tables: Tables) => {
+    const { journalHash: _, ...actor } = JSON.parse(tables.actors.get(['thing', 'a']) ?? '{}');
+    const { hash: __, ...bare } = line(tables, 'a', 1);
+    put(tables, 'c', 1, { ...bare, at });
+    const inserted = { ...actor, address: { kind: 'thing', id: 'c' }, journalLength: 1 };
+    tables.actors.putSync(['thing', 'c'], JSON.stringify(inserted), actor.revision);
+  };
+  t.is(await afterEdit(t, insert(1)), '');
+  t.is(
+    await afterEdit(t, insert(9_999)),
+    'thing/c line 1: The line has no hash, although it was written after the first checkpoint.',
+  );
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const { tell, sealer } = await historyFixture(store);
+  await tell('a', BORN, 'WRITE');
+  await sealer.stop();
+  t.is((await verifyHistory(store, { kinds: KINDS })).unchained, 0);
+  await store.close();
+  const tables = openPlainTables(folder);
+  insert(1)(tables);
+  await tables.root.close();
+  const reader = openLmdbReader(folder);
+  t.is((await verifyHistory(reader, { kinds: KINDS })).unchained, 1);
+  await reader.close();
 });
 
 test('a proof connects the newest sealed line with the signed root, and no other line', async (t) => {
