@@ -78,6 +78,9 @@ for (const file of copied) copy(file);
 for (const file of ['style.css', 'page.js', 'theme.js'])
   cpSync(join(ROOT, 'scripts', 'site', file), join(out, file));
 cpSync(join(ROOT, 'web', 'styles', 'tokens.css'), join(out, 'tokens.css'));
+const letters = join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', 'web', 'assets', 'portal');
+for (const file of readdirSync(letters))
+  if (/^fonts\.css$|^inter-.*\.woff2$/.test(file)) cpSync(join(letters, file), join(out, file));
 for (const [from, to] of Object.entries(MOVED)) write(`docs/${from}.html`, movedPage(to));
 await writeSearch();
 write('llms.txt', llms());
@@ -218,9 +221,10 @@ function layout({ target, title, html }) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'none'">
 <title>${quoted(title)} – sealwright</title>
 <link rel="stylesheet" href="${home}/tokens.css">
+<link rel="stylesheet" href="${home}/fonts.css">
 <link rel="stylesheet" href="${home}/style.css">
 <script src="${home}/theme.js"></script>
 <script defer src="${home}/page.js"></script>
@@ -282,11 +286,15 @@ function navigation(target) {
   groups
     .find(({ name }) => name === 'Reference')
     ?.links.push(...pages.filter((page) => page.overview === page.target));
+  // A page is listed once, where it is named first.
+  const listed = new Set();
+  for (const group of groups)
+    group.links = group.links.filter((page) => !listed.has(page) && listed.add(page));
   const current = pages.find((page) => page.target === target)?.overview ?? target;
   const holder = groups.find(({ links }) => links.some((page) => page.target === current)) ?? groups[0];
   return groups
     .map((group) => {
-      const items = [...new Set(group.links)].map((page) => {
+      const items = group.links.map((page) => {
         const here = page.target === current ? ` aria-current="${current === target ? 'page' : 'true'}"` : '';
         const href = posix.relative(dirname(target), page.target) || posix.basename(page.target);
         return `<li><a href="${href}"${here}>${quoted(page.title)}</a></li>`;
@@ -320,7 +328,7 @@ const words = (text) => text.split(/[\\s,;()"'|]+/);
 const tokenize = (text) => words(text).flatMap((word) => [word, ...word.split(/[^\\p{L}\\p{N}_]+/u)]).filter(Boolean);
 const search = new MiniSearch({ fields: ['heading', 'page', 'text'], storeFields: ['to', 'page', 'heading'], tokenize, searchOptions: { tokenize: words } });
 search.addAll(documents.map((one, id) => ({ ...one, id })));
-globalThis.find = (words) => search.search(words, { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { heading: 4, page: 2 } }).slice(0, 12);`,
+globalThis.find = (words) => search.search(words, { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { heading: 4, page: 2 }, boostDocument: (id) => /^docs\\/decisions|^api|^bench|^test|^CHANGELOG/.test(documents[id].to) ? 0.5 : 1 }).slice(0, 12);`,
       resolveDir: ROOT,
     },
     bundle: true,
