@@ -1,10 +1,11 @@
 import test from 'ava';
 import { createElement } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { JobWithHistory, Runtime } from '../../clients/typescript/batch.d.ts';
+import type { ActorKind, JobWithHistory, Runtime } from '../../clients/typescript/batch.d.ts';
 import { CachedAnswer } from '../../web/client/batch/cached-answer.ts';
 import { Chart } from '../../web/components/chart.tsx';
 import { duration } from '../../web/components/time.tsx';
+import { ActorsView } from '../../web/pages/batch/actors.tsx';
 import { JobView } from '../../web/pages/batch/job-page.tsx';
 import { RuntimeView } from '../../web/pages/batch/runtime.tsx';
 
@@ -76,6 +77,27 @@ test('a duration has no 60 seconds, and the intervals of a chart name their zone
   const lines = [{ name: 'completed', tone: 'good', values: [1] }] as const;
   const chart = renderToString(createElement(Chart, { series, lines, summary: 'Jobs' }));
   t.regex(chart, /<title>from 2026-05-26 15:00:00 UTC: 1 completed<\/title>/);
+});
+
+test('kinds without actors are named in one line, and a figure that is zero has none', (t) => {
+  const kind = {
+    count: 0,
+    states: {},
+    stopped: 0,
+    deepestMailbox: 0,
+    processed: 0,
+    perSecond: 0,
+    lastError: null,
+  };
+  const kinds = [
+    { ...kind, kind: 'mail' },
+    { ...kind, kind: 'job', count: 4, states: { Failed: 4 } },
+    { ...kind, kind: 'draft' },
+  ] as unknown as ActorKind[];
+  const page = renderToString(createElement(ActorsView, { data: { kinds, states: [] } }));
+  t.regex(page, /2 kinds without actors<\/summary><p class="muted">mail, draft</);
+  t.is(page.match(/<tr/g)?.length, 2, 'the head, and one kind');
+  t.is(page.match(/<td [^>]*><\/td>/g)?.length, 4);
 });
 
 test('each node is shown with its state, version, load and when it was heard, lost ones first', (t) => {

@@ -51,7 +51,8 @@ export function ActorsView(props: Props) {
       </>
     );
   }
-  const kinds = data && [...data.kinds].sort(byImportance);
+  const kinds = data?.kinds.filter(({ count }) => count > 0).sort(byImportance);
+  const unused = data?.kinds.filter(({ count }) => count === 0).map(({ kind }) => kind) ?? [];
   return (
     <>
       <PageHead title="Actors" />
@@ -66,8 +67,14 @@ export function ActorsView(props: Props) {
           caption="Kinds of actors"
           heads={['Kind', 'Actors', 'By state', 'Given up', 'Waiting messages', 'Messages / s', 'Last error']}
           rows={kinds?.map(kindRow)}
-          empty="No kind of actors is known."
+          empty="There are no actors yet."
         />
+        {unused.length > 0 && (
+          <details class="body" id="unused">
+            <summary>{counted(unused.length, 'kind', 'kinds')} without actors</summary>
+            <p class="muted">{unused.join(', ')}</p>
+          </details>
+        )}
       </Card>
     </>
   );
@@ -211,10 +218,9 @@ function actorRow(actor: ActorSummary): TableRow {
   };
 }
 
-/** Kinds with actors that were given up first, those without actors last. */
+/** Kinds with actors that were given up first. */
 function byImportance(one: ActorKind, other: ActorKind): number {
-  const rank = ({ stopped, count }: ActorKind) => (stopped > 0 ? 0 : count > 0 ? 1 : 2);
-  return rank(one) - rank(other);
+  return Number(other.stopped > 0) - Number(one.stopped > 0);
 }
 
 function kindRow(one: ActorKind): TableRow {
@@ -232,9 +238,10 @@ function kindRow(one: ActorKind): TableRow {
         </a>,
         ' ',
       ]),
-      stopped === 0 ? '0' : <a href={address({ stopped: 'true' })}>{stopped}</a>,
-      deepestMailbox,
-      perSecond.toFixed(1),
+      // Nothing rather than a zero: a card of a phone has no line for it.
+      stopped > 0 && <a href={address({ stopped: 'true' })}>{stopped}</a>,
+      deepestMailbox || null,
+      perSecond > 0 && perSecond.toFixed(1),
       <Trouble>{lastError?.message}</Trouble>,
     ],
   };
