@@ -47,7 +47,7 @@ import {
   formText,
 } from './account-route.ts';
 import { doneNotice, doneReply } from './outcomes.ts';
-import { formCredential } from './passkey-pages.ts';
+import { formCredential, ownerOf } from './passkey-pages.ts';
 import { againQuery, providerRoutes, type UserProviders } from './provider-pages.ts';
 import { endSession } from './user-pages.ts';
 
@@ -345,6 +345,7 @@ function accountRoute({ sessions, factors }: SignInPages): AnyRoute {
       const shown = {
         sessions: await sessions.list(user.tenant.organization.id, user.id),
         factor: await factors.state(user.id),
+        takesPasskeys: (await factors.creation(ownerOf(user))) !== undefined,
         notice: doneNotice(page, query),
       };
       return accountReply(200, myAccountPage(page, user, shown));

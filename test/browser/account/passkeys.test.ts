@@ -101,6 +101,7 @@ test.serial('a user adds a passkey, and signs in with it after the link and with
   await page.locator('.recovery-codes li').nth(9).waitFor();
   await page.goto(`${origin}/account`);
   await page.getByText('Telephone').waitFor();
+  await page.getByRole('link', { name: 'Add a passkey' }).waitFor();
   await assertAccessible(t, page, 'the account with a passkey');
   // The same authenticator gets no second one.
   await addPasskey(page, origin, 'Again');

@@ -238,10 +238,13 @@ export function myAccountPage(
   {
     sessions,
     factor,
+    takesPasskeys,
     notice,
   }: {
     readonly sessions: readonly SessionView[];
     readonly factor: FactorState | undefined;
+    /** False where browsers have no passkeys for this address. */
+    readonly takesPasskeys: boolean;
     readonly notice: AccountNotice | undefined;
   },
 ): string {
@@ -258,7 +261,7 @@ export function myAccountPage(
             [account.role, navigation.roles[user.role]],
           ]}
         />
-        <FactorCard of={{ page, user }} state={factor} />
+        <FactorCard of={{ page, user }} state={factor} takesPasskeys={takesPasskeys} />
         <SessionTable of={{ page, user }} action={OWN_SESSIONS} sessions={sessions} />
       </>
     ),

@@ -263,7 +263,15 @@ export function recoveryCodesPage(page: AccountPage, codes: readonly string[], o
 }
 
 /** The second factor on the page of the account. */
-export function FactorCard({ of, state }: { of: Viewed; state: FactorState | undefined }) {
+export function FactorCard({
+  of,
+  state,
+  takesPasskeys,
+}: {
+  of: Viewed;
+  state: FactorState | undefined;
+  takesPasskeys: boolean;
+}) {
   const { page } = of;
   const { secondFactor: texts } = page.texts;
   const { recoveryCodes = 0, hasApp = false, passkeys = [] } = state ?? {};
@@ -277,7 +285,9 @@ export function FactorCard({ of, state }: { of: Viewed; state: FactorState | und
         </p>
         <div class="ways">
           {!hasApp && <ButtonLink href={addressFrom(page, OWN_FACTOR)}>{texts.setUp}</ButtonLink>}
-          <ButtonLink href={addressFrom(page, OWN_PASSKEYS)}>{texts.passkey.add}</ButtonLink>
+          {takesPasskeys && (
+            <ButtonLink href={addressFrom(page, OWN_PASSKEYS)}>{texts.passkey.add}</ButtonLink>
+          )}
           {changes.map((what) => {
             const text = what === 'removal' ? texts.remove : texts.renew;
             return (
