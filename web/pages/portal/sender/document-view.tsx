@@ -279,6 +279,7 @@ function Participants(parts: Parts) {
   const { signing, language } = page.words;
   const isXml = /xml/i.test(mimeType);
   const isOpen = status === 'Pending' && shown.mayChange;
+  const steps = [...new Set(flowActions.map(({ step }) => step))].sort((one, other) => one - other);
   return (
     <>
       <h2>{texts.page.participants}</h2>
@@ -293,7 +294,7 @@ function Participants(parts: Parts) {
               {action.user?.name && action.user.email !== null && <bdi class="hint">{action.user.email}</bdi>}
               <span class="what">
                 {[
-                  filled(texts.page.step, { step: String(action.step) }),
+                  steps.length > 1 && filled(texts.page.step, { step: steps.indexOf(action.step) + 1 }),
                   doingOf(action, page.words, OVER.has(status)),
                 ]
                   .filter(Boolean)
@@ -345,9 +346,13 @@ function LastSeen({
   visits: SenderDocument['visits'];
 }) {
   const seen = visits.find(({ userId }) => user !== null && userId === user.id);
-  return seen === undefined ? null : (
+  if (seen === undefined) return null;
+  const [before, after] = texts.list.opened.split('{when}');
+  return (
     <span class="what">
-      <TimeOf language={language} at={seen.date} /> {texts.page.historyTypes[seen.type]}
+      {before}
+      <TimeOf language={language} at={seen.date} />
+      {after}
     </span>
   );
 }
@@ -534,7 +539,7 @@ function History({ page, texts, shown: { history, older } }: Parts) {
               <TimeOf language={language} at={entry.date} />{' '}
               {/* The sentences of the journal are in English. */}
               {language === 'en' ? entry.message : texts.page.historyTypes[entry.type]}
-              {who !== '' && (
+              {who !== '' && !(language === 'en' && entry.message.startsWith(`${who} `)) && (
                 <>
                   {' '}
                   <span class="hint">
