@@ -38,7 +38,10 @@ test.serial(
     );
     await frame.locator('.page[data-page="2"][data-drawn]').waitFor();
     await frame.getByText('Refuse', { exact: true }).waitFor();
-    t.is((await page.locator('#place iframe').boundingBox())?.height, 544, 'what follows is covered');
+    const place = await page.locator('#place iframe').boundingBox();
+    t.is(place?.height, 544, 'what follows is covered');
+    const side = await frame.locator('.actions').boundingBox();
+    t.is(side && side.y + side.height, place && place.y + place.height, 'the panel ends before the frame');
     await openSigning(frame);
     await frame.getByRole('button', { name: 'Sign the document' }).click();
     await frame.getByText('You signed the document.').waitFor();

@@ -40,7 +40,7 @@ for (const [shape, viewport] of [
     await page.locator('.page[data-page="2"][data-drawn]').waitFor();
     await page.getByText('1 of 2 done').waitFor();
     await page.getByRole('button', { name: 'Next: Signature', exact: true }).press('Enter');
-    t.is(await focused(), 'Your signature goes here');
+    t.is(await focused(), 'Sign here');
     await page.locator('.page[data-page="12"][data-drawn]').waitFor();
     await page.getByText('2 of 2 done').waitFor();
 
@@ -68,6 +68,8 @@ for (const [shape, viewport] of [
     await page.getByRole('button', { name: 'Finish' }).press('Enter');
     await page.getByRole('dialog').waitFor();
     t.is(await focused(), 'signing-title');
+    const button = await page.getByRole('button', { name: 'Sign the document' }).boundingBox();
+    t.true(button !== null && button.y + button.height <= viewport.height, 'the button is seen');
     await page.keyboard.press('Escape');
     t.is(await focused(), 'guide-next');
 

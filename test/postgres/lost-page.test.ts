@@ -149,7 +149,7 @@ test.serial('a page whose node ends signs at another node', async (t) => {
     ['Completed'],
   );
   await page.reload();
-  await page.getByRole('heading', { name: 'The document is complete', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
 });
 
 test.serial(
@@ -172,7 +172,7 @@ test.serial(
       ['Completed'],
     );
     await page.reload();
-    await page.getByRole('heading', { name: 'The document is complete', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'You signed it. Thank you.', exact: true }).waitFor();
     await portal.nodes[1].until('the news of the conclusion', async () =>
       portal.mailsToAna(/./).size >= 2 ? true : undefined,
     );

@@ -273,6 +273,23 @@ test('one person whose turn is next is named, several are listed only', (t) => {
   }
 });
 
+test('who has acted is thanked also where the document is complete; who has not is told that it is', (t) => {
+  for (const [acted, title, text] of [
+    [{ at: 0 }, 'You signed it. Thank you.', 'The document is complete. '],
+    [{}, 'The document is complete', 'Everybody has done their part.'],
+  ] as const) {
+    const you = { name: 'Ana', type: 'Signer', step: 1, status: 'Completed', isYou: true } as const;
+    const view = {
+      state: 'concluded',
+      document: SHOWN,
+      participants: [{ ...you, ...acted }],
+      embedOrigins: [],
+    } as const;
+    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
+    t.regex(html, new RegExp(`<h1>${title}</h1><p class="muted">${text}</p>`));
+  }
+});
+
 test('a session names its browser and system, or what is not known as it is', (t) => {
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0';
   for (const [agent, name] of [

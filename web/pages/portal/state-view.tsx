@@ -181,11 +181,13 @@ function stateEvents({ state, document: shown }: SigningPageView): readonly Fram
   }
 }
 
-function titleOf({ state, action }: SigningPageView, words: PageTexts): string {
-  if (action !== undefined && approves(action)) {
-    if (state === 'done') return words.doneApproved;
-    if (state === 'expired') return words.expiredApproval;
-  }
+function titleOf(view: SigningPageView, words: PageTexts): string {
+  const { state, action } = view;
+  const isApproval = action !== undefined && approves(action);
+  if (isApproval && state === 'expired') return words.expiredApproval;
+  // Who has acted is thanked, also where nobody is left.
+  if (state === 'done' || (state === 'concluded' && hasActed(view)))
+    return isApproval ? words.doneApproved : words.states.done.title;
   return words.states[state === 'ready' ? 'unknown' : state].title;
 }
 
@@ -202,7 +204,14 @@ function StateText({ view, words }: { view: SigningPageView; words: PageTexts })
     // Several are listed below.
     if (state === 'done' && next !== undefined && more.length === 0)
       return <p class="muted">{filled(words.next, { name: next })}</p>;
-    return <p class="muted">{others.length === 0 && !isObserver ? words.statesAlone[state] : text}</p>;
+    const isAlone = others.length === 0 && !isObserver;
+    if (state === 'concluded' && hasActed(view))
+      return (
+        <p class="muted">
+          {words.states.concluded.title}. {!isAlone && text}
+        </p>
+      );
+    return <p class="muted">{isAlone && state === 'done' ? words.doneAlone : text}</p>;
   }
   return (
     <>
