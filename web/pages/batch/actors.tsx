@@ -241,7 +241,7 @@ function kindRow(one: ActorKind): TableRow {
       // Nothing rather than a zero: a card of a phone has no line for it.
       stopped > 0 && <a href={address({ stopped: 'true' })}>{stopped}</a>,
       deepestMailbox || null,
-      perSecond > 0 && perSecond.toFixed(1),
+      perSecond >= 0.05 && perSecond.toFixed(1),
       <Trouble>{lastError?.message}</Trouble>,
     ],
   };
