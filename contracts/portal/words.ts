@@ -22,7 +22,7 @@ const STATUSES_OF_DOCUMENTS = {
   Expired: { phase: 'ended', tone: 'bad' },
 } as const satisfies { readonly [status: string]: StatusOfDocument };
 
-interface StatusOfDocument {
+export interface StatusOfDocument {
   readonly phase: 'open' | 'concluded' | 'ended';
   readonly tone: Tone;
 }

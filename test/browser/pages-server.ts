@@ -2,7 +2,7 @@
  * A portal with one document per test, in memory: the real HTTP routes of the pages on a socket, and the subset of
  * the portal that they use. The real engine creates signatures with certificates.
  */
-import { createHash, randomUUID, X509Certificate } from 'node:crypto';
+import { createHash, hash, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,6 +60,13 @@ export interface PagesServerOptions {
   /** Data of the marks page: the request, and the file. */
   readonly marks?: { readonly data: unknown; readonly file: Buffer };
 }
+
+/** Texts of which the check page has the SHA-256. */
+export const CHECKED_TEXTS = { original: 'the original', signed: 'the signed file' };
+const CHECKED_FILES = {
+  original: hash('sha256', CHECKED_TEXTS.original),
+  signed: hash('sha256', CHECKED_TEXTS.signed),
+};
 
 /** Calls of the portal, newest last. */
 export interface Done {
@@ -203,7 +210,7 @@ export async function startPagesServer(
       checked: async (key: string) => {
         if (options.isBroken === true) throw new Error('The page is out of order.');
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
-        return { record: options.record, approvals: [] };
+        return { record: options.record, approvals: [], files: CHECKED_FILES };
       },
       brandingByKey: async () => undefined,
     },

@@ -5,7 +5,7 @@ import type { DocumentId } from '../../machines/ids.ts';
 import { withTools } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { KEY, startPagesServer } from './pages-server.ts';
+import { CHECKED_TEXTS, KEY, startPagesServer } from './pages-server.ts';
 
 const toolTest = withTools(test, 'chromium');
 
@@ -215,6 +215,17 @@ toolTest.serial(
     t.false(text.includes('ana.souza@'));
     t.false(text.includes('12345678909'));
     t.true(text.includes('The certificate was revoked.'));
+    const { original, signed } = CHECKED_TEXTS;
+    for (const [content, verdict] of [
+      [signed, 'This is the signed file.'],
+      [original, 'This is the original file, without the signatures.'],
+      [`${signed} `, /^This is another file\./],
+    ] as const) {
+      const file = { name: 'held.pdf', mimeType: 'application/pdf', buffer: Buffer.from(content) };
+      await page.getByLabel('Your file').setInputFiles(file);
+      await page.getByText(verdict).waitFor();
+      t.is(await page.locator('[data-held]:visible').count(), 1, content);
+    }
     const statuses = await Promise.all(
       Array.from({ length: 30 }, async () => (await fetch(`${site.url}/check/${KEY}`)).status),
     );

@@ -54,6 +54,7 @@ export function hostilePages(): ReadonlyMap<string, string> {
         found: 'record',
         record: record(),
         approvals: [{ name: HOSTILE, title: HOSTILE, email: HOSTILE, identifier: HOSTILE, at: 0 }],
+        files: { original: HOSTILE, signed: HOSTILE },
       },
       HOSTILE,
       pageTexts('en'),

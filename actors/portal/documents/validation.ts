@@ -51,6 +51,14 @@ export interface CheckedDocument {
   /** Without signers where the document was approved alone. */
   readonly record: ValidationRecord;
   readonly approvals: readonly Approval[];
+  readonly files: CheckedFiles;
+}
+
+/** SHA-256 of the files of a document, lower-case hex, with which people compare what they hold. */
+export interface CheckedFiles {
+  readonly original: string;
+  /** Of the file with the signatures, or of the signatures beside it; null before the first one. */
+  readonly signed: string | null;
 }
 
 export class Validation {
@@ -73,7 +81,9 @@ export class Validation {
     const document = await documentByKey(this.documents, undefined, key);
     const approvals = approvalsOf(document.context);
     const record = await (approvals.length > 0 ? this.#record(document) : this.#signedRecord(document));
-    return { record, approvals };
+    const { file, current, signatures } = document.context;
+    const signed = record.signers.length === 0 ? null : (signatures ?? current).sha256;
+    return { record, approvals, files: { original: file.blob.sha256, signed } };
   }
 
   /** Look of the check page of a document; undefined = ours. Refusals: `DocumentInvalidKey`. */

@@ -77,7 +77,7 @@ export function validationPageRoutes(
       group: 'Pages',
       summary: 'A page for people: the signatures and approvals of the document with this validation key.',
       description:
-        'Needs no key: anybody who has the document has its validation key. Shows signers, approvers and findings, not the file. An unknown key is answered with a page and 404.',
+        'Needs no key: anybody who has the document has its validation key. Shows signers, approvers, findings and the SHA-256 of the files, not the files. An unknown key is answered with a page and 404.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),

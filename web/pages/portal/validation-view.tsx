@@ -13,6 +13,7 @@ import type {
   ValidationRecord,
   ValidationResults,
 } from '../../../contracts/portal/signing/validation.ts';
+import { DOCUMENT_STATUS, type StatusOfDocument } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { Button } from '../../components/controls.tsx';
@@ -26,6 +27,7 @@ export type ValidationPageResult =
       readonly found: 'record';
       readonly record: ValidationRecord;
       readonly approvals: CheckedDocument['approvals'];
+      readonly files: CheckedDocument['files'];
       readonly branding?: PageBranding | undefined;
     }
   | { readonly found: 'empty' | 'unknown' | 'unsigned' | 'deleted' | 'busy' | 'broken' };
@@ -65,12 +67,13 @@ export function validationPage(finding: ValidationPageResult, key: string, words
     title,
     kind: 'checking',
     branding: found === 'record' ? finding.branding : undefined,
+    script: found === 'record' ? 'compare.js' : undefined,
     main: (
       <main id="main" class="check">
         <h1>{title}</h1>
         {found === 'record' ? (
           <>
-            <RecordPart record={finding.record} approvals={finding.approvals} words={words} />
+            <RecordPart {...finding} words={words} />
             {form}
           </>
         ) : (
@@ -89,16 +92,28 @@ export function validationPage(finding: ValidationPageResult, key: string, words
   });
 }
 
-function RecordPart({ record, approvals, words }: CheckedDocument & { words: PageTexts }) {
+interface Verdict {
+  readonly tone: 'open' | 'good' | 'bad';
+  readonly signed: keyof PageTexts['check'];
+  readonly approved: keyof PageTexts['check'];
+}
+
+/** Verdict by how far the document came: only a concluded one is what everybody agreed to. */
+const VERDICTS = {
+  open: { tone: 'open', signed: 'goodSoFar', approved: 'approvedBySome' },
+  concluded: { tone: 'good', signed: 'allGood', approved: 'approvedByAll' },
+  ended: { tone: 'bad', signed: 'goodInVain', approved: 'approvedInVain' },
+} as const satisfies { readonly [phase in StatusOfDocument['phase']]: Verdict };
+
+function RecordPart({ record, approvals, files, words }: CheckedDocument & { words: PageTexts }) {
   const { check } = words;
   const { signers, status } = record;
   const allGood = signers.every(({ validationResults }) => validationResults.isValid);
-  const approved = status === 'Concluded' ? check.approvedByAll : check.approvedBySome;
-  const verdict = signers.length === 0 ? approved : allGood ? check.allGood : check.someBad;
+  const { tone, signed, approved } = VERDICTS[DOCUMENT_STATUS[status].phase];
   return (
     <>
-      <p class={`verdict ${allGood ? 'good' : 'bad'}`} role="status">
-        {verdict}
+      <p class={`verdict ${allGood ? tone : 'bad'}`} role="status">
+        {allGood ? check[signers.length === 0 ? approved : signed] : check.someBad}
       </p>
       <FactList
         facts={[
@@ -109,6 +124,7 @@ function RecordPart({ record, approvals, words }: CheckedDocument & { words: Pag
           [check.changed, <Moment at={record.updateDate} words={words} />],
         ]}
       />
+      <ComparisonPart files={files} words={words} />
       {signers.length > 0 && <h2>{check.signatures}</h2>}
       {signers.map((signature) => (
         <SignaturePart signature={signature} words={words} />
@@ -118,6 +134,39 @@ function RecordPart({ record, approvals, words }: CheckedDocument & { words: Pag
         <ApprovalPart approval={approval} words={words} />
       ))}
     </>
+  );
+}
+
+/** The key says nothing of the file on which somebody reads it. The script of the page compares. */
+function ComparisonPart({
+  files: { original, signed },
+  words: { check },
+}: Pick<CheckedDocument, 'files'> & { words: PageTexts }) {
+  return (
+    <section id="comparison" data-original={original} data-signed={signed ?? undefined}>
+      <h2>{check.compare}</h2>
+      <p>{check.compareHint}</p>
+      <label hidden>
+        {check.held} <input type="file" />
+      </label>
+      <div role="status">
+        <p class="verdict good" data-held="signed" hidden>
+          {check.heldSigned}
+        </p>
+        <p class="verdict open" data-held="original" hidden>
+          {check.heldOriginal}
+        </p>
+        <p class="verdict bad" data-held="other" hidden>
+          {check.heldOther}
+        </p>
+      </div>
+      <FactList
+        facts={[
+          [check.originalSha256, <code>{original}</code>],
+          [check.signedSha256, signed !== null && <code>{signed}</code>],
+        ]}
+      />
+    </section>
   );
 }
 

@@ -4,6 +4,7 @@ import { makeDevelopmentCertificates } from '@sealwright/signatures';
 import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import type { SignatureView } from '../../../../contracts/portal/signing/validation.ts';
+import type { DocumentStatus } from '../../../../contracts/portal/words.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../../machines/ids.ts';
 import { pageTexts } from '../../../../web/pages/portal/texts.ts';
 import { validationPage } from '../../../../web/pages/portal/validation-view.tsx';
@@ -191,11 +192,12 @@ test('the check page has who approved and when, of approvals alone and beside si
   t.is(await code(validation.checked(key)), 'DocumentHasNoSignatures');
   await signing.approve(await fixture.ticket(alone, 'eve@example.org'), ORIGIN);
   await fixture.until(alone, ({ status }) => status === 'Concluded');
-  const { record, approvals } = await validation.checked(key);
+  const { record, approvals, files } = await validation.checked(key);
+  t.is(files.signed, null);
   t.like(record, { id: alone, status: 'Concluded', signers: [] });
   t.like(approvals, [{ name: 'Eve', title: 'Controller', email: 'eve@example.org' }]);
   t.is(await code(validation.byKey(fixture.tenant, key)), 'DocumentHasNoSignatures');
-  const page = validationPage({ found: 'record', record, approvals }, key, pageTexts('en'));
+  const page = validationPage({ found: 'record', record, approvals, files }, key, pageTexts('en'));
   for (const told of ['Eve', 'Controller', 'e***@example.org', new Date(approvals[0]?.at ?? 0).toISOString()])
     t.true(page.includes(told), told);
   t.false(page.includes('All signatures are valid'));
@@ -210,6 +212,54 @@ test('the check page has who approved and when, of approvals alone and beside si
     checked.approvals.map(({ name }) => name),
     ['Eve'],
   );
+});
+
+/** Verdicts of the check page: only a concluded document is what everybody agreed to. */
+const VERDICTS: {
+  readonly [status in DocumentStatus]: readonly [tone: string, signed: string, approved: string];
+} = {
+  Pending: ['open', 'goodSoFar', 'approvedBySome'],
+  FlowConcluded: ['open', 'goodSoFar', 'approvedBySome'],
+  Concluded: ['good', 'allGood', 'approvedByAll'],
+  Refused: ['bad', 'goodInVain', 'approvedInVain'],
+  Canceled: ['bad', 'goodInVain', 'approvedInVain'],
+  Expired: ['bad', 'goodInVain', 'approvedInVain'],
+};
+
+test('the check page calls a document good only where it is concluded and every signature is valid', async (t) => {
+  const fixture = await openFixture();
+  const { key } = await signedByAna(fixture);
+  const { check } = pageTexts('en');
+  const checked = await fixture.portal.validation.checked(key);
+  const [signature] = checked.record.signers;
+  if (signature === undefined) return t.fail();
+  const broken = { ...signature, validationResults: { ...signature.validationResults, isValid: false } };
+  for (const [status, [tone, signed, approved]] of Object.entries(VERDICTS))
+    for (const [signers, expected] of [
+      [[signature], [tone, signed]],
+      [[], [tone, approved]],
+      [
+        [signature, broken],
+        ['bad', 'someBad'],
+      ],
+    ] as const) {
+      const record = { ...checked.record, status: status as DocumentStatus, signers };
+      const page = validationPage({ found: 'record', ...checked, record }, key, pageTexts('en'));
+      const [, shown, text] = /<p class="verdict (\w+)" role="status">([^<]*)/.exec(page) ?? [];
+      t.deepEqual([shown, text], [expected[0], check[expected[1] as keyof typeof check]], status);
+    }
+});
+
+test('the check page has the SHA-256 of the original and of the signed file', async (t) => {
+  const fixture = await openFixture();
+  const { id, key } = await signedByAna(fixture);
+  const checked = await fixture.portal.validation.checked(key);
+  const page = validationPage({ found: 'record', ...checked }, key, pageTexts('en'));
+  for (const type of ['Original', 'Signatures'] as const) {
+    const { path } = await fixture.portal.documents.content(fixture.tenant, id, type);
+    const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+    t.true(page.includes(`<code>${sha256}</code>`), type);
+  }
 });
 
 test('signatures by certificate and by seal in one file are each reported by kind', async (t) => {
