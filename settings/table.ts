@@ -282,7 +282,7 @@ export const KEYS = {
     unit: 'seconds',
     says: 'Interval of checking the queue; a new job starts the worker at once.',
   }),
-  'Pipeline:MaxConcurrency': key(whole(1, 32), 1, { unit: 'jobs', says: 'Jobs signed at the same time.' }),
+  'Pipeline:MaxConcurrency': key(whole(1, 64), 1, { unit: 'jobs', says: 'Jobs signed at the same time.' }),
   'Pipeline:TaskTimeoutSeconds': key(whole(10, 86_400), 900, {
     unit: 'seconds',
     says: 'Time limit of one task of the pool; then the task is ended and its job fails. After a quarter of it, the task counts as stalled: the readiness, the metrics and `GET /api/runtime` show it.',

@@ -7,6 +7,7 @@
  * replaces the thread.
  */
 import type { Clock, Log } from '@sealwright/runtime';
+import { AnswersTogether } from './answers-together.ts';
 import { lostAnswer, subjectOf } from './pool-failures.ts';
 import type { PoolReply, PoolTask } from './tasks.ts';
 import {
@@ -156,7 +157,7 @@ function batchSize({ task }: PoolTask, { ofAll, ofFree }: TaskShares): number {
 }
 
 /** Concurrent tasks in one I/O thread: the maximum number of jobs in flight (`Pipeline:MaxConcurrency`). */
-const WAITING_AT_ONCE = 32;
+const WAITING_AT_ONCE = 64;
 
 /** Maximum number of waiting tasks per organization and queue. Tasks of the service itself are bounded by their callers. */
 const MAX_WAITING = 1000;
@@ -177,12 +178,14 @@ export class SigningPool {
   readonly #io: WorkerGroup;
   /** Threads for network tasks whose shared thread was lost and which may be the cause. */
   readonly #ioAlone: WorkerGroup;
+  readonly #together: AnswersTogether;
 
   constructor(options: SigningPoolOptions) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#deadline = options.deadlineMs ?? DEADLINE_MS;
     this.#threads = options.threads;
+    this.#together = new AnswersTogether(options.clock);
     this.#waitsForNetwork = options.waitsForNetwork ?? (() => false);
     const shared: Omit<WorkerGroupOptions, 'atOnce' | 'batchSize' | 'eagerThreads'> = {
       threads: options.threads,
@@ -215,6 +218,8 @@ export class SigningPool {
         code: 'pool.full',
         message: 'Too many tasks of the organization wait for the pool.',
       });
+    // People wait for the tasks of the portal.
+    const isTogether = group === this.#io && (task.task === 'sign' || task.task === 'release');
     return new Promise((resolve) => {
       const waiting: Waiting = {
         task,
@@ -225,7 +230,9 @@ export class SigningPool {
         isSuspect: false,
         answer: (answer) => {
           this.#count(waiting, answer);
-          resolve(answer as PoolReply<Task['task']>);
+          const give = () => resolve(answer as PoolReply<Task['task']>);
+          if (isTogether) this.#together.add(give);
+          else give();
         },
         lost: (error) => this.#lost(waiting, error),
       };
@@ -271,11 +278,13 @@ export class SigningPool {
   /** Terminates the threads at once; running tasks are answered as lost. */
   async destroy(): Promise<void> {
     await Promise.all(this.#groups().map((group) => group.destroy()));
+    this.#together.give();
   }
 
   /** Waits for running tasks, drops waiting ones, terminates the threads. */
   async close(): Promise<void> {
     await Promise.all(this.#groups().map((group) => group.close()));
+    this.#together.give();
   }
 
   #groups(): readonly WorkerGroup[] {

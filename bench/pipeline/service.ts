@@ -19,7 +19,7 @@ import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';
 import { fill, INPUTS, type InputKind, makeSpread, THREADS } from './bare.ts';
 
-/** `Pipeline:MaxConcurrency`, its largest value: what is ready together shares messages, transactions and syncs. */
+/** `Pipeline:MaxConcurrency`: what is ready together shares messages, transactions and syncs. Also the signatures in flight at a service. */
 export const IN_FLIGHT = 32;
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error };
@@ -91,7 +91,7 @@ export class PipelineService {
   /**
    * @param root absolute, empty
    * @param options `kind` of the files; `signer`, default one with an RSA-2048 key; `served` gives that key, as PEM, to a
-   *   transit engine of Vault with the returned address
+   *   transit engine of Vault with the returned address; `jobs` in flight, default `IN_FLIGHT`
    */
   static async open(
     root: string,
@@ -99,7 +99,8 @@ export class PipelineService {
       kind = INPUTS.Pades,
       signer: given,
       served,
-    }: { kind?: InputKind; signer?: LocalSigner; served?: (key: string) => string } = {},
+      jobs = IN_FLIGHT,
+    }: { kind?: InputKind; signer?: LocalSigner; served?: (key: string) => string; jobs?: number } = {},
   ): Promise<PipelineService> {
     const layout = storageLayout(root);
     const now = systemClock.now();
@@ -122,7 +123,7 @@ export class PipelineService {
     const steps = countSteps(store);
     threads.name('store');
     const services = await Services.open(
-      { batch: batchOptions(layout, signer) },
+      { batch: batchOptions(layout, signer, jobs) },
       { store, clock: systemClock, ids: systemIds, log: SILENT, faults, faultsText: '' },
     );
     await systemClock.sleep(LOADING);
@@ -244,6 +245,7 @@ function countSteps(store: ActorStore): () => number {
 function batchOptions(
   layout: StorageLayout,
   signer: BenchSigner,
+  maxConcurrency: number,
 ): Parameters<typeof Services.open>[0]['batch'] {
   const name = 'default';
   return {
@@ -276,7 +278,7 @@ function batchOptions(
         certificate: signer.subject,
       },
     ],
-    maxConcurrency: IN_FLIGHT,
+    maxConcurrency,
     pollEvery: 2000,
     outputCollision: 'suffix',
     threads: THREADS,

@@ -122,7 +122,7 @@ for (const command of ['check-config', 'serve']) {
     const { code, err } = await run(cwd, [command, '--Pipeline:MaxConcurrency=99'], env);
     t.is(code, 2);
     t.regex(err, /Upload:MaxBytes must be a whole number of at least 1024/);
-    t.regex(err, /Pipeline:MaxConcurrency must be a whole number from 1 to 32/);
+    t.regex(err, /Pipeline:MaxConcurrency must be a whole number from 1 to 64/);
     t.regex(err, /Signing:Certificate:Pfx:Path is required/);
     t.regex(err, /3 faults; nothing was started/);
     t.deepEqual(readdirSync(cwd), []);

@@ -4,7 +4,7 @@ import { accepted, faultyKeys, load, type MadeUp } from './load.ts';
 
 /** A value beyond each bound of each kind of key, and what is said about it. */
 const REFUSED: readonly (readonly [key: string, values: readonly string[], rule: RegExp])[] = [
-  ['Pipeline:MaxConcurrency', ['0', '33', '1.5', 'many', ''], /must be a whole number from 1 to 32/],
+  ['Pipeline:MaxConcurrency', ['0', '65', '1.5', 'many', ''], /must be a whole number from 1 to 64/],
   ['Pipeline:PollIntervalSeconds', ['0', '3601', '-2'], /from 1 to 3600/],
   ['Upload:MaxBytes', ['1023', '1e9', '99999999999999999999'], /of at least 1024/],
   ['Hosting:ShutdownTimeoutSeconds', ['-1', '601'], /from 0 to 600/],
@@ -45,7 +45,7 @@ for (const [key, values, rule] of REFUSED) {
 }
 
 test('values at the limits are accepted', (t) => {
-  t.is(accepted({ argv: ['--Pipeline:MaxConcurrency=32'] }).pipeline.maxConcurrency, 32);
+  t.is(accepted({ argv: ['--Pipeline:MaxConcurrency=64'] }).pipeline.maxConcurrency, 64);
   t.is(accepted({ argv: ['--Upload:MaxBytes=1024'] }).upload.maxBytes, 1024);
   t.is(accepted({ argv: ['--Hosting:ShutdownTimeoutSeconds=0'] }).hosting.shutdownTimeoutSeconds, 0);
 });
