@@ -79,6 +79,8 @@ const STATE_FILE = 'lists.json';
 const MAX_POINTERS = 200;
 /** Bytes of all lists together. */
 const MAX_ALL_BYTES = 2 ** 28;
+/** National lists that are fetched at once: each waits for another server, and takes up to 16 MiB. */
+const FETCHED_AT_ONCE = 6;
 /** Problems that are kept. */
 const MAX_PROBLEMS = 100;
 
@@ -184,6 +186,37 @@ export function networkSource(
     });
 }
 
+/** Sources that fetch the next lists while one is read; of several lists of one country the first. */
+function fetchedAhead(
+  sources: readonly ListSource[],
+  pointers: readonly ListPointer[],
+): readonly ListSource[] {
+  return sources.map((source) => {
+    const territories = new Set<string>();
+    const left = pointers.filter(
+      ({ territory }) => !territories.has(territory) && territories.add(territory),
+    );
+    const begun = new Map<string, Promise<Buffer | undefined>>();
+    const placeOf = (address: string, territory = '') => `${territory} ${address}`;
+    return async (address, territory) => {
+      while (begun.size < FETCHED_AT_ONCE) {
+        const next = left.shift();
+        if (next === undefined) break;
+        const fetched = source(next.location, next.territory);
+        // Its failure is told when its turn comes.
+        fetched.catch(() => {});
+        begun.set(placeOf(next.location, next.territory), fetched);
+      }
+      const own = placeOf(address, territory);
+      try {
+        return await (begun.get(own) ?? source(address, territory));
+      } finally {
+        begun.delete(own);
+      }
+    };
+  });
+}
+
 interface Candidate {
   readonly list: TrustedList;
   readonly document: Buffer;
@@ -224,9 +257,11 @@ export async function refreshLists(
   try {
     write(nameOf(anchor.location), lotl.document);
     for (const [address, document] of lotl.pivots) write(pivotName(address), document);
-    for (const pointer of nationalPointers(lotl.list).slice(0, MAX_POINTERS)) {
+    const pointers = nationalPointers(lotl.list).slice(0, MAX_POINTERS);
+    const asked = { sources: fetchedAhead(sources, pointers), at, kept, reached };
+    for (const pointer of pointers) {
       if (territories.includes(pointer.territory)) continue;
-      const found = await newestNational(pointer, { sources, at, kept, reached }, problems);
+      const found = await newestNational(pointer, asked, problems);
       if (found === undefined) {
         // Perhaps the clock is wrong: readers authenticate again.
         const unread = async (from: ListSource) => from(pointer.location, pointer.territory);

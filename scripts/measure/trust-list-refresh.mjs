@@ -17,6 +17,8 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 const DIST = '../../dist';
 const ENGINE = '../../crypto/dist';
 const OWN = fileURLToPath(import.meta.url);
+/** Time after which the server answers, milliseconds: as one in another country. */
+const ANSWER_MS = 300;
 /** Threads that judge. */
 const JUDGES = 2;
 /** Megabytes of the national lists, the largest first, as measured in 2026. */
@@ -62,7 +64,7 @@ async function measure(folder) {
   const lists = makeLists(own);
   const server = createServer(
     { key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(join(folder, 'certificate.pem')) },
-    ({ url }, response) => response.end(lists.at(url)),
+    ({ url }, response) => setTimeout(() => response.end(lists.at(url)), ANSWER_MS),
   );
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
   const origin = `https://localhost:${server.address().port}`;

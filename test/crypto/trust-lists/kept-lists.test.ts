@@ -13,8 +13,10 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
+import { CryptoError } from '#crypto/core/types.js';
 import { createHttpTransport } from '#crypto/evidence/http-transport.js';
 import {
   folderSource,
@@ -93,6 +95,39 @@ test('lists of a folder are kept, read again after a refresh, and stay when it b
     utimesSync(join(of.folder, name), new Date(0), new Date(Date.now() - 2 * DAY));
   await refresh(GOOD);
   t.is(readdirSync(of.folder).length, 3, 'this state and the one before, which may still be read');
+});
+
+test('lists of several countries are fetched at once, and judged in their order', async (t) => {
+  const { of } = place(t);
+  const territories = 'BE DE IT ES FR PT PL HU RO BG'.split(' ');
+  const pointers = [
+    ...territories.map((territory) => ({ territory, signers: [signer] })),
+    // Another pointer of a country is followed where the first one leads nowhere, and only then.
+    { territory: 'BE', signers: [signer], location: 'https://example.org/BE-2.xml' },
+    { territory: 'DE', signers: [signer], location: 'https://example.org/DE-2.xml' },
+  ];
+  const asked: string[] = [];
+  let running = 0;
+  let most = 0;
+  const source: ListSource = async (address, territory) => {
+    asked.push(address.replace(/.*\//, ''));
+    if (territory === undefined) return lotl(9, { pointers });
+    most = Math.max(most, ++running);
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    running -= 1;
+    if (address.endsWith('DE.xml')) return undefined;
+    if (territory === 'IT' || territory === 'HU')
+      throw new CryptoError('authority.unreachable', 'No answer.');
+    return national(territory, 3);
+  };
+  const problems: string[] = [];
+  const kept = await refreshLists({ place: of, sources: [source], at: AT }, problems);
+  t.deepEqual(kept?.territories, ['BE', 'ES', 'FR', 'PT', 'PL', 'RO', 'BG', 'DE']);
+  t.is(most, 6);
+  t.is(asked.filter((name) => name === 'BE-2.xml').length, 0);
+  t.is(new Set(asked).size, asked.length, 'each once');
+  const about = (territory: string) => problems.findIndex((one) => one.includes(` of ${territory}`));
+  t.true(about('IT') >= 0 && about('IT') < about('HU'), JSON.stringify(problems));
 });
 
 test('an older list is never taken again: now, after a restart, and by hand', async (t) => {
