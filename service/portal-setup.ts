@@ -95,8 +95,8 @@ export async function setUpPortal(
       publicUrl: parts.publicUrl,
       identifiers: portal.identifiers,
       allowUnproven: portal.allowUnprovenCertificates,
-      signingProviders: portal.signingProviders.map(({ title, ...provider }) => {
-        return { ...provider, title: title ?? provider.name };
+      signingProviders: portal.signingProviders.map(({ title, proxyEnvVar, ...provider }) => {
+        return { ...provider, title: title ?? provider.name, proxy: proxyEnvVar?.value };
       }),
       uploadMaxBytes: portal.uploadMaxBytes,
       notifyParticipants: portal.notifyParticipants,

@@ -321,6 +321,16 @@ export function variable(): Kind<SecretVariable> {
   });
 }
 
+/** Of a variable with a proxy. */
+export const PROXY_RULE =
+  'must name a variable with an http or https URL without path, such as http://proxy.example.org:3128';
+
+export function isProxy(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && search + hash === '';
+}
+
 /** The name of an environment variable whose value is a secret; the variable must be set. */
 export function secretVariable(): Kind<SecretVariable> {
   const kind = scalar<SecretVariable>({

@@ -11,6 +11,7 @@ import {
 } from '../machines/batch/signing-parameters.ts';
 import { DIGEST_BYTES, digestIn } from './encryption-checks.ts';
 import type { Fault, Warning } from './findings.ts';
+import { isProxy, PROXY_RULE } from './kinds.ts';
 import { sealLevel, sealProfileSettings } from './seal-profile.ts';
 import {
   type CertificateSettings,
@@ -146,12 +147,6 @@ const KEY_FORMS: { readonly [source: string]: { readonly is: RegExp; readonly ru
   },
 };
 
-function isProxy(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, pathname, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && pathname === '/' && search + hash === '';
-}
-
 /** A task that ends first ends its thread, with the other files that are signed there. */
 function checkKeyService(
   prefix: string,
@@ -168,7 +163,7 @@ function checkKeyService(
   if (proxyEnvVar !== undefined && !isProxy(proxyEnvVar.value))
     faults.push({
       key: `${prefix}:KeyService:ProxyEnvVar`,
-      rule: 'must name a variable with an http or https URL without path, such as http://proxy.example.org:3128',
+      rule: PROXY_RULE,
     });
   const form = Object.hasOwn(KEY_FORMS, source) ? KEY_FORMS[source] : undefined;
   if (form !== undefined && key !== undefined && !form.is.test(key))

@@ -2,7 +2,7 @@
 import type { Fault } from './findings.ts';
 import { issuer, providerName } from './identity-table.ts';
 import { key, optional, records, required, type Shape } from './keys.ts';
-import { secretText, text } from './kinds.ts';
+import { isProxy, PROXY_RULE, secretText, secretVariable, text } from './kinds.ts';
 import { name } from './portal-table.ts';
 
 /** Members of one entry. */
@@ -22,6 +22,9 @@ export const SIGNING_PROVIDER_KEYS = {
   }),
   ClientId: required(text('client id'), 'unnamed', { says: 'Client id that the provider has issued.' }),
   ClientSecret: required(secretText(), 'unnamed', { says: 'Client secret that the provider has issued.' }),
+  ProxyEnvVar: optional(secretVariable(), {
+    says: 'As `KeyService:ProxyEnvVar`. Other hosts that the provider names are asked directly: set `Authorization`.',
+  }),
 } as const;
 
 export const SIGNING_PROVIDERS_KEYS = {
@@ -38,7 +41,9 @@ export function checkSigningProviders(
   { portal: { signingProviders: providers } }: ProviderSettings,
   faults: Fault[],
 ): void {
-  for (const [index, { name: own }] of providers.entries()) {
+  for (const [index, { name: own, proxyEnvVar }] of providers.entries()) {
+    if (proxyEnvVar !== undefined && !isProxy(proxyEnvVar.value))
+      faults.push({ key: `Portal:SigningProviders:${index}:ProxyEnvVar`, rule: PROXY_RULE });
     const twin = providers.findIndex((one) => one.name === own);
     if (twin < index)
       faults.push({

@@ -229,7 +229,10 @@ const PROXIES: readonly (readonly [string | undefined, boolean])[] = [
   [undefined, false],
 ];
 for (const [value, isGood] of PROXIES)
-  test(`a proxy of a key service that is ${value} is accepted: ${isGood}`, (t) => {
+  test(`a proxy of a key service or signing provider that is ${value} is accepted: ${isGood}`, (t) => {
+    const provider = ['Name=a', 'Address=https://a.example.org/csc/v2', 'ClientId=a', 'ClientSecret=b'].map(
+      (member) => `--Portal:SigningProviders:0:${member}`,
+    );
     const members = {
       'Certificate:Source': 'GoogleKms',
       'Certificate:Pem:CertificatePath': 'a.pem',
@@ -237,8 +240,12 @@ for (const [value, isGood] of PROXIES)
       'Certificate:KeyService:ProxyEnvVar': 'OUR_PROXY',
     };
     const env = value === undefined ? {} : { OUR_PROXY: value };
-    const faults = faultyKeys({ argv: profiles(members), env });
-    t.deepEqual(faults, isGood ? [] : ['Signing:Profiles:0:Certificate:KeyService:ProxyEnvVar']);
+    const argv = [...profiles(members), ...provider, '--Portal:SigningProviders:0:ProxyEnvVar=OUR_PROXY'];
+    const keys = [
+      'Portal:SigningProviders:0:ProxyEnvVar',
+      'Signing:Profiles:0:Certificate:KeyService:ProxyEnvVar',
+    ];
+    t.deepEqual(faultyKeys({ argv, env }).toSorted(), isGood ? [] : keys);
   });
 
 test('a demand needs lists and revocation, and seals have none', (t) => {

@@ -27,6 +27,8 @@ export interface SigningProvider {
   readonly authorization?: string | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** See `ServiceSigner.proxy`. @default none */
+  readonly proxy?: string | undefined;
 }
 
 /**
@@ -94,7 +96,7 @@ interface Secrets {
 }
 
 export class CscPersons {
-  readonly #client = new JsonClient({ connections: 8 });
+  readonly #client: JsonClient;
   readonly #base: string;
   readonly #isFirst: boolean;
   #known: { readonly endpoints: Endpoints; readonly until: number } | undefined;
@@ -103,6 +105,7 @@ export class CscPersons {
     private readonly provider: SigningProvider,
     private readonly clock: Pick<Clock, 'elapsed' | 'after'>,
   ) {
+    this.#client = new JsonClient({ connections: 8, proxy: provider.proxy });
     this.#base = provider.address.replace(/\/$/, '');
     this.#isFirst = this.#base.endsWith('/v1');
   }

@@ -2,23 +2,44 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryOutput, signFileAtLevel } from '@sealwright/signatures';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { CscPersons } from '../../../../actors/shared/key-services/csc-person.ts';
 import type { ServiceSigner } from '../../../../actors/shared/key-services/key-service.ts';
-import { described, opened, SERVICES } from './described.ts';
+import { described, MACHINE, opened, SERVICES } from './described.ts';
 import { startKeyServer } from './key-server.ts';
 
 const HOST = 'keys.test';
 
+/** A proxy that refuses all. */
+async function startProxy(t: ExecutionContext) {
+  const asked: string[] = [];
+  const proxy = createServer();
+  proxy.on('connect', ({ url = '' }, socket) => {
+    asked.push(url);
+    socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => proxy.close());
+  return { asked, url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+}
+
+test('requests to a signing provider of participants go through the proxy', async (t) => {
+  const { asked, url } = await startProxy(t);
+  const settings = {
+    name: 'a',
+    title: 'A',
+    address: `https://${HOST}/csc/v2`,
+    clientId: 'a',
+    clientSecret: 'b',
+  };
+  const provider = new CscPersons({ ...settings, proxy: url }, MACHINE.clock);
+  await t.throwsAsync(provider.credentials('token'), { message: /HTTP status 403 of the proxy/ });
+  t.deepEqual(asked, [`${HOST}:443`]);
+});
+
 for (const service of [...SERVICES, 'Csc'] as const)
   test.serial(`requests to ${service} go through the proxy`, async (t) => {
-    const asked: string[] = [];
-    const proxy = createServer();
-    proxy.on('connect', ({ url = '' }, socket) => {
-      asked.push(url);
-      socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    t.teardown(() => proxy.close());
+    const { asked, url } = await startProxy(t);
     const server = await startKeyServer(t);
     const own = described(server, service === 'Csc' ? 'Vault' : service);
     const place: ServiceSigner['place'] =
@@ -35,7 +56,7 @@ for (const service of [...SERVICES, 'Csc'] as const)
       ...own,
       place,
       limits: { maxInFlight: 1, timeoutMs: 1_000 },
-      proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      proxy: url,
     });
     const file = { format: 'Cades', input: Buffer.from('any file'), output: new MemoryOutput() } as const;
     await t.throwsAsync(signFileAtLevel({ ...file, signer, at: Date.now() }), {
