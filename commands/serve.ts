@@ -221,7 +221,7 @@ export function serviceManager(
       if (error)
         log.warn('The state of the service could not be reported to systemd.', {
           News: news,
-          Because: error.code ?? error.message,
+          Reason: error.code ?? error.message,
         });
     });
   };

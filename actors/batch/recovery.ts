@@ -3,7 +3,7 @@
  * work to error/. Idempotent.
  *
  * Runs after the store is open and before any effect, watcher or worker. The outbox runs pending effects of earlier
- * steps afterwards (except publish, which fails with its job).
+ * steps afterwards (those of the failed jobs are dropped with them).
  *
  * Source: docs/batch-values.md §0, §7.
  */
@@ -79,7 +79,7 @@ async function failJobsInFlight({ store, actors, counts, log }: RecoveryRuntime)
             log.warn('A job was in flight when the service stopped; it is marked Failed.', { JobId: id });
           } else {
             stuck.add(id);
-            log.error('A job in flight could not be recovered.', { JobId: id, Because: outcome.reason });
+            log.error('A job in flight could not be recovered.', { JobId: id, Reason: outcome.reason });
           }
         }
       }
@@ -212,6 +212,6 @@ function freeName(folder: string, name: string): string {
 
 /** The system event of a start that found work of the last run. */
 export function recoveryEvent({ failed, orphans }: RecoveryReport, at: Millis): SystemEventContext {
-  const message = `Startup recovery: ${failed} jobs in flight failed, ${orphans} working folders without a job put aside.`;
+  const message = `Startup recovery: jobs in flight that were failed: ${failed}; working folders without a job, moved to error/: ${orphans}.`;
   return { at, kind: 'RecoverySwept', actor: 'system', jobId: null, code: null, message };
 }

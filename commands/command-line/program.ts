@@ -42,7 +42,7 @@ function openLogging(
       return;
     }
     const text = 'Log files cannot be written; this is tried again until it works.';
-    log.warn(text, { Path: file.path, Because: why });
+    log.warn(text, { Path: file.path, Reason: why });
     if (!file.writeToConsole) parts.err(`sealwright: ${text} (${file.path}: ${why})\n`);
   };
   const log = createLogging({

@@ -99,7 +99,7 @@ test('an unwritable log folder never stops the service', async (t) => {
   const { jobId } = await service.upload('note.txt', 'content');
   t.is((await service.finished(jobId)).status, 'Completed');
   await service.until('the warning', async () =>
-    /\[WRN\] Log files cannot be written.*Because: "ENOTDIR"/.test(service.printed) ? true : undefined,
+    /\[WRN\] Log files cannot be written.*Reason: "ENOTDIR"/.test(service.printed) ? true : undefined,
   );
   t.is(await service.stop(), 0);
 });

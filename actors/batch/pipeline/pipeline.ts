@@ -121,7 +121,7 @@ export class Pipeline {
       this.#unclaimable.delete(id);
       this.#stopped.delete(id);
     } else if (IN_FLIGHT_STATES.includes(state as JobState) && !this.#stopped.has(id)) {
-      this.#failUnclaimable(id, state, stopped.error);
+      this.#giveUpSlot(id, state, stopped.error);
       this.wake();
     }
   }
@@ -237,7 +237,7 @@ export class Pipeline {
     const outcome = await this.needs.runtime.actors.send(JOB, id, { type });
     if (outcome.accepted || outcome.reason === 'not-accepted') return;
     this.#unclaimable.add(id);
-    this.needs.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
+    this.needs.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Reason: outcome.reason });
   }
 
   /** Finds jobs in flight that recovery could not end because their actor is stopped. */
@@ -250,13 +250,14 @@ export class Pipeline {
         for (const { value } of await store.rows({ view: 'jobs-by', prefix: [profile, state], limit })) {
           const { id } = jobRowOf(value);
           const job = await store.load({ kind: JOB.kind, id });
-          if (job !== undefined && job.stopped !== null) this.#failUnclaimable(id, state, undefined);
+          if (job !== undefined && job.stopped !== null) this.#giveUpSlot(id, state, undefined);
         }
       }
     }
   }
 
-  #failUnclaimable(id: string, state: string, error: string | undefined): void {
+  /** Records a stopped job in flight, which holds no slot any more. */
+  #giveUpSlot(id: string, state: string, error: string | undefined): void {
     this.#stopped.add(id);
     this.needs.runtime.log.error('A job in flight was stopped; its slot is given to others.', {
       JobId: id,

@@ -41,9 +41,9 @@ export const LOCAL_FILE_SYSTEMS: ReadonlyMap<number, 'whole' | 'packed'> = new M
 
 /** Longer than the usual memory of mounts and a pause of the writer together, milliseconds. */
 const SHARE_QUIET_MS = 10_000;
-/** A file with holes waits so many times as long, … */
+/** Wait of a file with holes, as a multiple. */
 const HOLES_FACTOR = 3;
-/** … and at least this long where nothing is configured, milliseconds. */
+/** Least wait of such a file where nothing is configured, milliseconds. */
 const MIN_HOLES_MS = 10_000;
 
 /** @param fileSystem `f_type` of statfs(2); undefined where the system has none, as outside of Linux: it counts as local */

@@ -28,8 +28,8 @@ const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 };
 export function createOfferQueue<T>({
   clock,
   limit,
-  deliver: hand,
-  onFailure: onTrouble,
+  deliver,
+  onFailure,
 }: OfferQueueOptions<T>): OfferQueue<T> {
   const queue = createFifoQueue<T>();
   let inFlight = 0;
@@ -49,7 +49,7 @@ export function createOfferQueue<T>({
 
   async function deliverNext(item: T): Promise<void> {
     try {
-      await hand(item);
+      await deliver(item);
       rejections = 0;
     } catch (error) {
       if (!stopped) refused(item, error);
@@ -62,7 +62,7 @@ export function createOfferQueue<T>({
     queue.push(item);
     // Offers that were pending at the first rejection do not extend the pause.
     if (cancelPause !== undefined) return;
-    if (rejections === 0) onTrouble(error);
+    if (rejections === 0) onFailure(error);
     rejections += 1;
     const asked = isRetryable(error) ? error.retryAfter : undefined;
     const pause = asked ?? pauseAfter(rejections, BACKOFF);

@@ -68,8 +68,8 @@ export class Pickup {
       onFailure(error) {
         const { message } = describeFailure(error);
         log.warn('Files of a watched folder are not being taken; they are offered again.', {
-          folder: options.name,
-          error: message,
+          Folder: options.name,
+          Error: message,
         });
       },
     });
@@ -88,7 +88,7 @@ export class Pickup {
     else this.#enter(fileName, seen, initial);
   }
 
-  /** The same, also for a file unchanged since its last offer. */
+  /** As `observe` by an event, but also for a file unchanged since its last offer. */
   recheck(fileName: string): void {
     if (this.#stopped) return;
     const { memory } = this.needs;
@@ -171,9 +171,9 @@ export class Pickup {
     this.#log.warn(
       'A file is still changing; it is left until something happens to it or the next listing.',
       {
-        folder: this.needs.options.name,
-        file: file.fileName,
-        waitedMs: Math.round(elapsed - file.track.since),
+        Folder: this.needs.options.name,
+        File: file.fileName,
+        WaitedMs: Math.round(elapsed - file.track.since),
       },
     );
     this.#leave(file);
@@ -241,9 +241,9 @@ export class Pickup {
     this.#unreadable.set(file.fileName, code);
     const write = this.#unreadable.size <= MAX_UNREADABLE_WARNINGS ? this.#log.warn : this.#log.debug;
     write('A file of a watched folder cannot be read; the others go on.', {
-      folder: this.needs.options.name,
-      file: file.fileName,
-      code,
+      Folder: this.needs.options.name,
+      File: file.fileName,
+      Code: code,
     });
     this.needs.onChange();
   }

@@ -9,10 +9,10 @@ export interface SweepSchedule {
   stop(): Promise<void>;
 }
 
-/** A sweep of duration t is followed by a pause of at least this many times t … */
+/** Least pause after a sweep, as a multiple of its duration. */
 const REST_PER_WORK = 3;
 /**
- * … within these limits, milliseconds. A sweep slowed down by a busy machine must not delay the next one, which finds
+ * Bounds of that pause, milliseconds. A sweep slowed down by a busy machine must not delay the next one, which finds
  * files with lost events.
  */
 const MIN_REST_MS = 100;

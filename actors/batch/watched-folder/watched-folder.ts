@@ -173,9 +173,9 @@ class DirectoryFolder implements WatchedFolder {
       this.#rules = stabilityRules(this.#settings.stability, await fileSystemOf(this.path));
       if (!this.#state.exists)
         this.#log.info('A watched folder is there.', {
-          folder: this.name,
-          path: this.path,
-          quietMs: this.#rules.quietMs,
+          Folder: this.name,
+          Path: this.path,
+          QuietMs: this.#rules.quietMs,
         });
       this.#publish({ exists: true });
       await this.#watches.open('', identity);
@@ -188,7 +188,7 @@ class DirectoryFolder implements WatchedFolder {
       if (code === 'ENOENT') return await this.#missing();
       const sentence = `The input folder ${this.path} cannot be read: ${message}`;
       if (this.#folderError !== sentence)
-        this.#log.error('A watched folder cannot be read.', { folder: this.name, error: message });
+        this.#log.error('A watched folder cannot be read.', { Folder: this.name, Error: message });
       this.#folderError = sentence;
       return this.#missingRetryMs();
     }
@@ -209,7 +209,7 @@ class DirectoryFolder implements WatchedFolder {
 
   async #missing(): Promise<number> {
     if (this.#state.exists || !this.#listedOnce)
-      this.#log.warn('A watched folder is missing.', { folder: this.name, path: this.path });
+      this.#log.warn('A watched folder is missing.', { Folder: this.name, Path: this.path });
     await this.#watches.retainOnly(NONE);
     this.#pickup.clear();
     this.#folderError = null;
@@ -266,9 +266,9 @@ class DirectoryFolder implements WatchedFolder {
     if (first === undefined) return null;
     if (this.#folderError !== first)
       this.#log.warn('A directory of a watched folder cannot be read; the others go on.', {
-        folder: this.name,
-        error: first,
-        others: others.length,
+        Folder: this.name,
+        Error: first,
+        Others: others.length,
       });
     return first;
   }
@@ -282,7 +282,7 @@ class DirectoryFolder implements WatchedFolder {
     for (const bytes of found.keys()) {
       if (this.#badNames.has(bytes) || logged === MAX_BAD_NAMES_LOGGED) continue;
       logged += 1;
-      this.#log.warn('A file is skipped: its name is not UTF-8.', { folder: this.name, nameBytes: bytes });
+      this.#log.warn('A file is skipped: its name is not UTF-8.', { Folder: this.name, NameBytes: bytes });
     }
     this.#badNames = new Set(found.keys());
     const [first] = found.values();
@@ -311,10 +311,10 @@ class DirectoryFolder implements WatchedFolder {
     this.#log.warn(
       'The system gives no change notices for a watched folder; it is listed periodically instead.',
       {
-        folder: this.name,
-        directory,
-        error: message,
-        everyMs: this.#settings.sweepIntervalMs,
+        Folder: this.name,
+        Directory: directory,
+        Error: message,
+        EveryMs: this.#settings.sweepIntervalMs,
       },
     );
     this.#publish({ notices: 'polling' });
@@ -322,9 +322,9 @@ class DirectoryFolder implements WatchedFolder {
 
   #onWatchError(directory: string, error: Error): void {
     this.#log.warn('Change notices of a watched folder failed; it is listed and watched anew.', {
-      folder: this.name,
-      directory,
-      error: error.message,
+      Folder: this.name,
+      Directory: directory,
+      Error: error.message,
     });
     this.#watches.markUncertain(directory);
     this.#rounds.request();

@@ -16,6 +16,7 @@ import {
   type SigningCertificateVerdict,
   type TrustSettings,
 } from '@sealwright/signatures';
+import { MINUTE_MS } from '../../../contracts/times.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { createAuthorityTransport } from './authority-transport.ts';
@@ -27,8 +28,6 @@ interface CachedVerdict {
   /** Milliseconds since the epoch. */
   readonly until: Millis;
 }
-
-const MINUTE = 60_000;
 
 export class CertificateChecks {
   /** By profile: two profiles may share a certificate and differ in roots. */
@@ -103,15 +102,15 @@ export class CertificateChecks {
     if (verdict.ok && !whole)
       log.warn('No revocation service answered for a signing certificate; it is used without that check.', {
         Profile: profile.name,
-        Because: verdict.warnings.join(' '),
+        Reason: verdict.warnings.join(' '),
       });
     if (verdict.ok && verdict.anchor !== undefined)
       log.warn('A signing certificate rests on a trust anchor that has expired.', {
         Profile: profile.name,
-        Because: verdict.anchor,
+        Reason: verdict.anchor,
       });
     const minutes = whole ? trust.cacheMinutes : Math.min(1, trust.cacheMinutes);
-    const cached = { verdict, until: now + minutes * MINUTE };
+    const cached = { verdict, until: now + minutes * MINUTE_MS };
     this.#cached.set(profile.name, cached);
     return cached;
   }

@@ -390,7 +390,7 @@ test('a name that is not UTF-8 is skipped with one warning, and the others are o
   await h.until(() => h.offers.filter((offer) => offer.fileName === 'good-2.pdf').length === 3);
   const warnings = h.lines.filter((line) => line.text.includes('not UTF-8'));
   t.deepEqual(
-    warnings.map((line) => line.properties['nameBytes']),
+    warnings.map((line) => line.properties['NameBytes']),
     ['fffe2e706466'],
   );
   t.regex(h.watched.state().error ?? '', /not UTF-8 .*: %FF%FE\.pdf$/);

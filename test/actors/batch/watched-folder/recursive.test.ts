@@ -182,7 +182,7 @@ test('names that are not UTF-8 are reported with their subdirectory', async (t) 
   h.put('sub/good.pdf');
   h.watched.start();
   await h.watched.ready;
-  await h.until(() => h.lines.some(({ properties }) => properties.nameBytes === 'sub/626164ff'));
+  await h.until(() => h.lines.some(({ properties }) => properties.NameBytes === 'sub/626164ff'));
   t.deepEqual(pathsOffered(h), ['sub/good.pdf']);
 });
 

@@ -48,7 +48,7 @@ if (moment === 'unreadable') {
   chmodSync(h.folder, 0o000);
   // An event of a file that was offered already, while it cannot be sampled.
   fchmodSync(open, 0o600);
-  const refused = () => h.lines.some((line) => line.properties.file === 'open.pdf');
+  const refused = () => h.lines.some((line) => line.properties.File === 'open.pdf');
   await h.until(() => refused() && (h.watched.state().error?.startsWith('The input folder') ?? false));
   process.stdout.write(`${h.watched.state().error}\n`);
   closeSync(open);
