@@ -3,7 +3,7 @@
  *
  * Level B uses the quick check. Higher levels and output of the remote portal go through full validation. At every
  * level the new signature must be valid, and every earlier signature that was valid must stay valid; one that was
- * invalid before is ignored, as is an error that the file had before (docs/decisions/0346).
+ * invalid before is ignored, as is an error that the file had before.
  *
  * Source: docs/batch-values.md §6.4.
  */

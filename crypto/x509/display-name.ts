@@ -1,8 +1,9 @@
 /**
  * The name that is shown of a person, a company or an authority: without the identity numbers that authorities write
- * beside it. Runs in browsers too.
+ * beside it (Brazil, Spain, Italy, the Baltic countries and others). A closed table knows the forms and kinds of these
+ * numbers; other digits stay, since names of companies and time-stamp units have some. Runs in browsers too.
  *
- * Source: docs/decisions/0345; EN 319 412-1 §5.1.3.
+ * Source: EN 319 412-1 §5.1.3.
  */
 
 /** Attributes of a name that say who it is of; undefined when absent. */

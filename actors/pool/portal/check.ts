@@ -1,6 +1,6 @@
 /**
  * Verifies a document whose flow is complete: every expected signature is present and valid, and nothing else is wrong
- * that was not in the upload (docs/decisions/0346).
+ * that was not in the upload, whose faults people saw before they signed.
  *
  * The final verification of a document in the task that adds its last signature.
  */
