@@ -32,7 +32,7 @@ export function keyOnDisk(
     try {
       const { notAfter } = await loadSigner(keys, () => clock.now());
       if (notAfter >= clock.now()) return undefined;
-      return sentence(files, `The certificate has expired on ${new Date(notAfter).toISOString()}.`);
+      return sentence(files, `The certificate expired on ${new Date(notAfter).toISOString()}.`);
     } catch (error) {
       return sentence(files, describeFailure(error).message);
     }

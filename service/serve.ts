@@ -345,7 +345,7 @@ async function waitForStart(nodes: StoreNodes | undefined, clock: Clock): Promis
 }
 
 const NO_SERVICE_PROFILE =
-  'The portal is not served: it seals with a signing profile of the Method Local or with Signing:Certificate, and there is neither. Portal:Enabled=false says that this is meant.';
+  'The portal is not served: nothing can seal its documents. Configure Signing:Certificate or a profile with Method Local. To run without the portal, set Portal:Enabled=false.';
 
 function apiKeyInfo(storedKey: Awaited<ReturnType<typeof ownApiKey>>, apiKey: string): ServiceInfo['apiKey'] {
   if (storedKey === undefined) return { from: apiKey === '' ? 'nowhere' : 'configuration' };

@@ -48,7 +48,7 @@ export function addStore(line: CommandLine, version: string): void {
   addConfiguredCommand(
     store,
     'finish-upgrade',
-    'let no node of an earlier version start any more; the nodes may run, all of this version',
+    'end the upgrade: nodes of earlier versions can no longer start; run it while only nodes of this version run',
   )
     .requiredOption('--backup <place>', 'the backup made before the upgrade: the only way back')
     .action(

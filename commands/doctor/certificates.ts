@@ -3,13 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtime/core';
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
+import { DAY_MS } from '../../contracts/times.ts';
 import { sourceOf } from '../../service/certificate-sources.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
 import { loadSigning, portalProfiles, unshownLetters } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
-const DAY = 86_400_000;
 const WARNING_DAYS = 30;
 
 /**
@@ -134,7 +134,7 @@ function validity(
   }: { readonly notAfter: number; readonly now: number; readonly takenUp?: string | undefined },
 ): Finding {
   const until = new Date(notAfter).toISOString();
-  const days = Math.floor((notAfter - now) / DAY);
+  const days = Math.floor((notAfter - now) / DAY_MS);
   if (notAfter <= now) {
     return bad('failed', name, {
       says: `${subject} expired on ${until}.`,

@@ -7,7 +7,7 @@
 export const REFUSALS = {
   'job.not-found': { status: 404, title: 'No job has this id.' },
   'job.not-queued': { status: 409, title: 'Only a queued or waiting job can be canceled.' },
-  'job.race-lost': { status: 409, title: 'The worker took the job first. Try again.' },
+  'job.race-lost': { status: 409, title: 'The worker took the job first.' },
   'job.not-failed': { status: 409, title: 'Only a failed job can be retried.' },
   'job.input-missing': { status: 409, title: 'The original input file is gone.' },
   'job.output-unavailable': { status: 404, title: 'The job has no output yet.' },
@@ -20,7 +20,7 @@ export const REFUSALS = {
   'upload.too-large': { status: 413, title: 'The file is larger than this service accepts.' },
   'upload.invalid-name': { status: 400, title: 'The file part has no usable file name.' },
   'upload.too-many-files': { status: 400, title: 'The form has more files than this upload takes.' },
-  'upload.format-unsupported': { status: 400, title: 'The format must be Pades, Cades or Xades.' },
+  'upload.format-unsupported': { status: 400, title: 'The format is not supported here.' },
   'validation.reason-too-long': { status: 400, title: 'The reason is too long.' },
   'validation.filter-invalid': { status: 400, title: 'A query filter is not recognised.' },
   'validation.body-invalid': { status: 400, title: 'The request body cannot be read.' }, // docs/batch-values.md §2

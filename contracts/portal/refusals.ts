@@ -88,15 +88,15 @@ export const PORTAL_REFUSALS = {
   UserNotFound: { status: 422, title: 'No user has this id.' },
   VersionChanged: {
     status: 422,
-    title: 'The document has a new version since this link was made. Open the link again and look at it.',
+    title: 'The document has a new version since this link was made.',
   },
   GrantsChanged: { status: 422, title: 'Somebody else has changed the rights on the folder.' },
   AttachmentNotFound: { status: 422, title: 'The document has no attachment of this id.' },
   TimestampNotAvailable: {
     status: 422,
-    title: 'This service has no time-stamp authority. Leave timestampEnabled out or configure an authority.',
+    title: 'This service has no time-stamp authority.',
   },
-  KeyLimitReached: { status: 422, title: 'The application has two keys. Revoke one of them first.' },
+  KeyLimitReached: { status: 422, title: 'The application has two keys already.' },
   EnvelopeFileSigned: {
     status: 422,
     title: 'A file of the envelope is signed, and the envelope would not contain its signatures.',

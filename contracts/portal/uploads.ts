@@ -96,7 +96,7 @@ export function storeBytes(most: number) {
     body: members({
       bytes: shown(
         bytes(most),
-        'Content of the file, Base64. At least one byte; the limit of an upload is 106,954,752 bytes.',
+        `Content of the file, Base64. At least one byte; the limit of an upload is ${most.toLocaleString('en')} bytes.`,
         'JVBERi0xLjc=',
       ),
     }).meta({ id: 'NewBytes' }),

@@ -110,7 +110,7 @@ function parseFormat(text: string | undefined): ValidationReport['format'] | und
   const format = SIGNED_FORMATS.find((one) => one.toLowerCase() === name);
   if (format !== undefined) return format;
   throw new Refusal('upload.format-unsupported', 'The format is not known.', {
-    errors: { format: ['must be Pades, Cades, Xades or Asic'] },
+    errors: { format: [`must be one of ${SIGNED_FORMATS.join(', ')}`] },
   });
 }
 

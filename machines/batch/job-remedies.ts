@@ -6,7 +6,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'input.changed':
     'The file changed while it was read. Write it under another name and rename it when it is complete.',
   'input.empty': 'The file has no content. Send it again.',
-  'input.too-large': 'The file is larger than this format allows.',
+  'input.too-large': 'The file is larger than this format allows. Sign it as CAdES, or split it.',
   'pdf.malformed': 'The PDF is damaged. Save it again with a PDF program.',
   'pdf.encrypted':
     'The PDF needs a password. Send it with `X-Document-Password`; see [how-to.md](how-to.md#sign-encrypted-pdfs).',
@@ -14,14 +14,15 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'pdf.change-forbidden':
     'An existing signature of the PDF forbids further signatures. Sign another version.',
   'pdf.xfa-only': 'The PDF is an XFA form without pages. Print it into a normal PDF.',
-  'xml.malformed': 'The XML is not well formed. The message names the position.',
+  'xml.malformed':
+    'The XML is not well formed. The message names the position. Correct it, and send the file again.',
   'xml.dtd': 'The XML has a document type declaration, which is refused. Remove it.',
   'xml.encoding': 'Declare the encoding of the file, or convert it to UTF-8 before it is signed.',
-  'xml.too-deep': 'The elements are nested too deeply.',
+  'xml.too-deep': 'The elements are nested too deeply. Sign the file as CAdES.',
   'xml.existing-signature':
     'The file has a signature that a new one would break. Use a detached signature or CAdES.',
-  'cms.malformed': 'The file is no complete CMS structure.',
-  'asic.malformed': 'The file is no ASiC container.',
+  'cms.malformed': 'The file is no complete CMS structure. Get a complete copy, and send it again.',
+  'asic.malformed': 'The file is no ASiC container. Get a complete copy, and send it again.',
   'asic.unsafe':
     'The container has hidden or ambiguous content and is refused. Make it again with another program.',
   'output.name-too-long':
@@ -38,16 +39,18 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'key.mismatch': 'Key and certificate do not belong together. Name those that do.',
   'key.unsupported': 'The type of the key is not supported. Use RSA of 2048 bits or more, ECDSA, or Ed25519.',
   'key.ambiguous': 'Several keys match. Name one in `Signing:Certificate`.',
-  'key.not-found': 'No key matches `Signing:Certificate`.',
-  'key.unavailable': 'The token or the key service does not sign. The message says why; then retry.',
+  'key.not-found':
+    'No key matches `Signing:Certificate`. Correct the thumbprint or label, restart, then retry.',
+  'key.unavailable':
+    'The token or the key service does not sign. Remove the cause that the message names, then retry.',
   'request.invalid':
-    'The profile asks for something that the file does not have, such as a page or an element. The message names it.',
+    'The profile asks for something that the file does not have, such as a page or an element. The message names it. Change the profile or the file.',
   'signature.mismatch':
     'A signature does not match its content. The file was changed, or the value belongs to another one.',
   'authority.unreachable':
     'The time-stamp authority or revocation service cannot be reached. Check the network, then retry.',
   'authority.refused':
-    'The time-stamp authority or revocation service refused the request. The message has its answer.',
+    'The time-stamp authority or revocation service refused the request. The message has its answer. Remove the cause, then retry.',
   'timestamp.malformed':
     'The time-stamp authority answered with an unusable token. Ask its operator, or use another one.',
   'revocation.missing':
@@ -56,7 +59,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'certificate.not-yet-valid':
     'The signing certificate is not valid yet. Check the clock and the certificate.',
   'certificate.untrusted':
-    'No trusted root stands above the signing certificate. Complete its chain or `Signing:Trust`, then restart.',
+    'The signing certificate does not lead to a trusted root. Complete its chain or `Signing:Trust`, then restart.',
   'certificate.revoked': 'The signing certificate was revoked. Install a new one.',
   'certificate.malformed': 'The certificate cannot be read. Export it again.',
   'verification.failed':
@@ -64,7 +67,7 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'verification.disagreement':
     'The second implementation refuses the signature. Both verdicts are in `error/<job id>/`; see [independent-verification.md](independent-verification.md).',
   'verification.qualification':
-    'The signature does not reach `Require` of the profile. The message says why.',
+    'The signature does not reach `Require` of the profile. The message says why. Use a certificate that reaches it, or lower `Require`.',
   'disk.full':
     'The pipeline waits, and continues by itself when there is space. A file that needs more than is free fails: make room and retry it.',
   'disk.not-writable': 'A folder cannot be written. Check its permissions; the pipeline continues by itself.',

@@ -47,7 +47,8 @@ ${Object.entries({ ...titles, ...JOB_REMEDIES })
 
 function table(rows) {
   const lines = rows.map(
-    ([code, status, title, remedy]) => `| \`${code}\` | ${status} | ${title} ${remedy} |`,
+    ([code, status, title, remedy]) =>
+      `| \`${code}\` | ${status} | ${title.replace(/(?<!\.)$/, '.')} ${remedy} |`,
   );
   return `| Code | Status | Meaning, and what to do |\n|---|---|---|\n${lines.join('\n')}\n`;
 }

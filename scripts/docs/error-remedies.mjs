@@ -110,7 +110,7 @@ export const PORTAL_REMEDIES = {
     'Correct the tags that `details` names, in the file or in the request; [fields.md](fields.md) lists the forms of tags.',
   NameTaken: 'Choose another name.',
   DocumentOperationNotFound: '`GET /api/documents/operations` lists them; ended ones are kept for 30 days.',
-  DocumentOperationEnded: 'Nothing: it has ended, or is ending.',
+  DocumentOperationEnded: 'No further call is necessary.',
   WebhookNotFound: 'Check the id; `GET /api/organizations/{id}/webhooks` lists them.',
   WebhookUrlNotAllowed:
     'Use a public https address, or set `Portal:WebhookAllowPrivate` for a private network.',

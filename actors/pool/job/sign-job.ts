@@ -16,7 +16,7 @@ import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, SignTask } from '../tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
 import { signIntoContainer } from './container.ts';
-import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
+import { type JobTaskContext, profileNamed, whileLeased } from './job-task-context.ts';
 import { type OriginalWatch, watchOriginal } from './original-watch.ts';
 import { possibleOutput } from './quarantine.ts';
 import { formOfOutput, release } from './release.ts';
@@ -39,8 +39,7 @@ export function sign(task: SignTask, thread: JobTaskContext): Signed | Promise<S
   };
   try {
     // After the folder is there: a node that takes the job over from now on moves it, and nothing is published.
-    const held = leaseHeld(thread);
-    const signed = held?.then(() => stageAndSign(task, thread, folder)) ?? stageAndSign(task, thread, folder);
+    const signed = whileLeased(thread, () => stageAndSign(task, thread, folder));
     return signed instanceof Promise ? signed.catch(discard) : signed;
   } catch (error) {
     return discard(error);
@@ -165,7 +164,7 @@ function refuseLongNames(task: SignTask, profile: WorkerProfileRuntime, staged: 
   if (bytes <= NAME_LIMIT) return;
   throw new TaskFailure(
     'output.name-too-long',
-    `The signed file would be called ${bytes} bytes long; the file system takes ${NAME_LIMIT}. Give the input a shorter name.`,
+    `The name of the signed file would have ${bytes} bytes; the file system takes at most ${NAME_LIMIT}. Give the input a shorter name.`,
   );
 }
 

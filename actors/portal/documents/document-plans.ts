@@ -222,7 +222,7 @@ function ruleOf(
   const required = numberRequiredSignatures ?? (type === 'ApproverRule' ? 1 : undefined);
   if (required === undefined) throw invalid('A SignRule needs numberRequiredSignatures.');
   if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
-    throw invalid('numberRequiredSignatures lies between 1 and the number of signRuleUsers.');
+    throw invalid('numberRequiredSignatures must be between 1 and the number of signRuleUsers.');
   const ruleUsers = users.map((user) => planParticipant(user, dependencies));
   if (!namesEachOnce(ruleUsers)) throw invalid('A rule names each person once.');
   return { numberRequiredSignatures: required, ruleUsers };

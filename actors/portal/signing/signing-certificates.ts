@@ -474,6 +474,6 @@ function assertNotHere({ isHere }: SigningCall): void {
   if (isHere)
     throw new PortalRefusal(
       'InvalidFlowAction',
-      'Before a device of the sender nobody signs with a certificate.',
+      'Certificates cannot be used on a device of the sender. Sign with the name, or open the link on your own device.',
     );
 }

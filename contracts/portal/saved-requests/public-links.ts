@@ -337,7 +337,6 @@ export const visitPublicLink = operation('POST /api/public-links/documents', {
 export type PublicLinkView = Value<typeof publicLink>;
 export type NewPublicLink = Value<typeof newPublicLink>;
 export type PublicLinkPage = Value<typeof linkPage>;
-export type PublicLinkQuery = Value<(typeof listPublicLinks)['query']>;
 export type PublicLinkCode = Value<(typeof sendPublicLinkCode)['body']>;
 export type PublicLinkVisit = Value<(typeof visitPublicLink)['body']>;
 export type NewLinkDevice = Value<(typeof openLinkDevice)['body']>;

@@ -156,7 +156,7 @@ export function JobListView({
       <div class="list-foot">
         <Total list={list} one="job" many="jobs" />
         {sort !== undefined && ids.length < (list?.totalCount ?? 0) && (
-          <span class="muted small">The order is that of the rows of this page.</span>
+          <span class="muted small">Only the rows of this page are sorted.</span>
         )}
         <Paging list={list} actions={actions} />
       </div>

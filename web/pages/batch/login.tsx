@@ -15,7 +15,7 @@ export type LoginError = 'invalid' | 'used' | 'server' | 'limited' | 'misconfigu
 
 const LOGIN_ERROR_TEXTS: { readonly [Trouble in LoginError]: string } = {
   invalid: 'That key is not right. Check it and try again.',
-  used: 'This login link was used already, or its time is over. Log in with the API key.',
+  used: 'This login link was used already or has expired. Log in with the API key.',
   server: 'The service could not log you in because of a fault of its own. Try again shortly.',
   limited: 'There were too many wrong keys from here. Wait a minute, then try again.',
   misconfigured: 'No API key is configured, so nobody can log in. Set Auth:ApiKey and restart the service.',
