@@ -9,7 +9,8 @@ import type { KeyMarks } from './key-folder.ts';
 import { nodeName } from './service-file.ts';
 
 /**
- * Throws `store.locked`, `store.too-new`, `store.unavailable`.
+ * Throws `store.locked`; on LMDB also `store.newer-format`, `store.damaged`, `store.full`, `store.unwritable`; on
+ * PostgreSQL also `store.too-new`, `store.unavailable`, `store.copy-incomplete`.
  * @param parts.version of the program, and `marks` of its keys, for the other nodes
  * @param parts.onLost called once when the store accepts no more steps
  */

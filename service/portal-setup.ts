@@ -21,11 +21,12 @@ import { type KeyFolder, keepPortalSecret, type StoredSecret } from './key-folde
 import { portalNotices } from './portal-notices.ts';
 import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
+const DAY_MS = 86_400_000;
+
 /** Names of the files with the portal's generated secrets. */
 export const APPLICATION_FILE = 'portal-application-secret';
 const MONITOR_FILE = 'portal-monitor-secret';
 
-const DAY = 86_400_000;
 /** Age of the mails that are removed from the folder, where no relay is set. */
 const MAIL_RETENTION_DAYS = 30;
 
@@ -122,7 +123,7 @@ export async function setUpPortal(
       mailer:
         mailFolder === undefined
           ? relay(smtp, parts.clock)
-          : createMailFolder(mailFolder, { clock: parts.clock, keep: MAIL_RETENTION_DAYS * DAY }),
+          : createMailFolder(mailFolder, { clock: parts.clock, keep: MAIL_RETENTION_DAYS * DAY_MS }),
       sender: smtp.from ?? DEVELOPMENT_SENDER,
       messageGateway: gatewayOf(portal.messageGateway),
       userSessionHours: settings.auth.sessionHours,

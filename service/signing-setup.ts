@@ -48,6 +48,8 @@ import type { KeyFolder } from './key-folder.ts';
 import { type KeyOnDisk, keyOnDisk } from './keys-on-disk.ts';
 import { readTrust } from './signing-trust.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface SigningSetup {
   readonly profiles: readonly Profile[];
   readonly trust: TrustOptions;
@@ -62,7 +64,6 @@ export interface SigningSetup {
   readonly expiring: readonly string[];
 }
 
-const DAY = 86_400_000;
 /** Days before its end from which a certificate is reported at every start. Source: docs/batch-values.md §6.2. */
 const EXPIRY_NOTICE_DAYS = 30;
 
@@ -176,7 +177,7 @@ export async function loadSigning(
     if (source === undefined || !signsHere(profile) || profile.facts === undefined) continue;
     paths.set(profile, source);
     onDisk.set(profile.name, keyOnDisk(source, parts.clock));
-    const daysLeft = Math.floor((profile.facts.notAfter - now) / DAY);
+    const daysLeft = Math.floor((profile.facts.notAfter - now) / DAY_MS);
     if (daysLeft >= 0 && daysLeft < EXPIRY_NOTICE_DAYS)
       expiring.push(
         `The certificate of signing profile ${profile.name} expires in ${daysLeft} days: ${profile.facts.subject}`,

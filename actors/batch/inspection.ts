@@ -46,7 +46,7 @@ export class InspectionService {
     return this.host.inspector.kinds();
   }
 
-  /** The states of an actor kind; undefined for an unknown kind. */
+  /** Undefined for an unknown kind. */
   states(kind: string): readonly string[] | undefined {
     return this.host.inspector.states(kind);
   }

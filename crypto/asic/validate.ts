@@ -1,8 +1,4 @@
-/**
- * Inspection of the signatures of one container, without trust decisions (EN 319 162-1).
- *
- * Findings about a container itself, independent of its signatures (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1).
- */
+/** Inspects the signatures of one container, without trust decisions (EN 319 162-1 §4.3.3.1, §4.4.3.1, annex A.1). */
 import { TAG } from '../asn1/read.ts';
 import { type InspectionContext, inspectCades } from '../cades/validate.ts';
 import { memorySource, type Source } from '../core/files.ts';

@@ -1,6 +1,6 @@
 /**
  * Inspects the signatures of a PDF: the bytes each covers, its integrity, and the changes of later revisions
- * (ETSI EN 319 142-1; ISO 32000-2, 12.8). Trust is not evaluated here but in `judge`.
+ * (ETSI EN 319 142-1; ISO 32000-2, 12.8). Trust is evaluated in `validateSignatures`.
  */
 import { LRUCache } from 'lru-cache';
 import type { Source } from '../core/files.ts';
@@ -110,6 +110,17 @@ function inspectIntact(file: PdfToInspect, blocks: ByteSource, pdf: PdfDocument)
   };
 }
 
+/** False for an object that cannot be read: what it says is judged where it matters. */
+function isReadable(look: () => void): boolean {
+  try {
+    look();
+    return true;
+  } catch (error) {
+    if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
+    return false;
+  }
+}
+
 /** Most objects of pages that are looked at for content of other files. */
 const MAX_DRAWN = 100_000;
 
@@ -118,16 +129,10 @@ function contentElsewhere(pdf: PdfDocument): readonly Finding[] {
   const found: number[] = [];
   const unexamined = (): Finding[] =>
     found.length > 0 ? [] : [warned(type, 'Not all pages were examined for content of other files.')];
-  const rest = withinWorkBudget(() => {
-    try {
-      findElsewhere(pdf, found);
-      return [];
-    } catch (error) {
-      // What an object says that cannot be read is judged where it matters.
-      if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
-      return unexamined();
-    }
-  }, unexamined);
+  const rest = withinWorkBudget(
+    () => (isReadable(() => findElsewhere(pdf, found)) ? [] : unexamined()),
+    unexamined,
+  );
   const message = 'Pages draw what stands in other files, which no signature covers.';
   return found.length === 0 ? rest : [warned(type, message, found.join(', '))];
 }
@@ -153,12 +158,9 @@ function pageTree(pdf: PdfDocument): readonly Finding[] {
   const budget = new WorkBudget({ limit: MAX_DRAWN });
   const rest = withinWorkBudget(
     () => {
-      try {
+      isReadable(() => {
         for (const fault of treeFaults(pdf, () => budget.spend(1))) if (found.push(fault) > MAX_LISTED) break;
-      } catch (error) {
-        // What an object says that cannot be read is judged where it matters.
-        if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;
-      }
+      });
       return [];
     },
     () => [warned('pdf.pages', 'Not all of the page tree was examined.')],
@@ -393,10 +395,7 @@ function blockSource(source: ByteSource): ByteSource {
   };
 }
 
-/**
- * Finds signatures that an earlier revision has and the newest one does not: somebody took them out, and nobody checks
- * what they covered. They are found by their byte range, as by readers without a parser.
- */
+/** Bytes searched at once. */
 const CHUNK_BYTES = 1 << 20;
 /** Longest entry that is read, bytes. */
 const ENTRY_BYTES = 256;
@@ -409,6 +408,10 @@ const OBJECT_RANGE = /^obj\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]/
 /** Most offsets or pages in a message. */
 const MAX_LISTED = 5;
 
+/**
+ * Finds signatures that an earlier revision has and the newest one does not: somebody took them out, and nobody checks
+ * what they covered. They are found by their byte range, as by readers without a parser.
+ */
 function removedSignatures(source: ByteSource, found: readonly FoundSignature[]): readonly Finding[] {
   const known = new Set<number>();
   for (const { dict } of found) {

@@ -116,7 +116,7 @@ interface DevelopmentCertificates {
   readonly key: string;
 }
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const CA_DAYS = 3650;
 const SIGNER_DAYS = 1095;
 
@@ -148,8 +148,8 @@ export async function makeDevelopmentCertificates(options: {
         issuer,
         publicKey,
         serial: options.random(16),
-        notBefore: options.now - DAY / 24,
-        notAfter: options.now + days * DAY,
+        notBefore: options.now - DAY_MS / 24,
+        notAfter: options.now + days * DAY_MS,
         extensions: [...keyIdentifiers(publicKey, ca.publicKey), ...extensions],
       },
       {

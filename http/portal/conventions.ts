@@ -74,8 +74,7 @@ async function readPortalBody(request: BodyRequest, large: BodyReading): Promise
   const head = { contentType, contentLength };
   const maxValues = route.largeBody === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE;
   const bytes = await readJsonBytes(stream, head, { maxBytes: bodyLimit(route), maxValues });
-  const authorize = (credentials: BodyCredentials) =>
-    route.authorize?.({ params, credentials, identity: identity });
+  const authorize = (credentials: BodyCredentials) => route.authorize?.({ params, credentials, identity });
   if (bytes.length > READ_HERE_BYTES && route.largeBody !== undefined) {
     if (route.authorize !== undefined) await authorize(await large.credentials(bytes));
     const { fingerprint, ...read } = await large.body(route.largeBody, bytes);

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a repeated request has one effect and the same reply. Additional. */
+/** `Idempotency-Key`: a repeated request has one effect and the same reply. An addition to the specified API. */
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
 import { badMember } from '../../machines/portal/portal-refusals.ts';

@@ -14,6 +14,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { PhoneChannel } from '../../contracts/portal/words.ts';
+import { HOUR_MS } from '../../contracts/times.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../ids.ts';
 import { type MailboxCode, notify } from './mail.ts';
 import type { MailRequest } from './portal-types.ts';
@@ -34,8 +35,7 @@ export const MAIL_LINK_LIFETIME_MS = 90 * 24 * 3_600_000;
 export const MAX_CODES_PER_HOUR = 10;
 /** Messages to a telephone in one day: each costs money, and reaches a person at any hour. */
 export const MAX_MESSAGES_PER_DAY = 10;
-const HOUR = 60 * 60_000;
-const REMOVE_AFTER_MS = 24 * HOUR;
+const REMOVE_AFTER_MS = 24 * HOUR_MS;
 
 interface FlowActionInput {
   readonly documentId: DocumentId;
@@ -110,8 +110,8 @@ function codesOfPeriod(context: FlowActionContext, at: Millis): readonly Millis[
 
 function limitOf({ channel }: FlowActionContext): { readonly most: number; readonly period: Millis } {
   return channel === undefined
-    ? { most: MAX_CODES_PER_HOUR, period: HOUR }
-    : { most: MAX_MESSAGES_PER_DAY, period: 24 * HOUR };
+    ? { most: MAX_CODES_PER_HOUR, period: HOUR_MS }
+    : { most: MAX_MESSAGES_PER_DAY, period: 24 * HOUR_MS };
 }
 
 const machine = setup({

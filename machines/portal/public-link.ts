@@ -26,16 +26,16 @@ import type { Principal } from '../../contracts/portal/entities.ts';
 import type { NewRole } from '../../contracts/portal/flow.ts';
 import type { PublicLinkContact } from '../../contracts/portal/saved-requests/public-links.ts';
 import type { Language } from '../../contracts/portal/words.ts';
+import { DAY_MS } from '../../contracts/times.ts';
 import type { ApplicationId, DocumentId, Millis, OrganizationId } from '../ids.ts';
 import { type RecordMessage, recordMachine } from '../record.ts';
 
 export const PUBLIC_LINK_ENDED = 'Ended';
 
-const DAY = 24 * 3_600_000;
 /** Longest time in which a link takes visits, milliseconds. */
-export const MAX_LINK_TIME_MS = 366 * DAY;
+export const MAX_LINK_TIME_MS = 366 * DAY_MS;
 /** Retention of a link from its creation, milliseconds. */
-export const PUBLIC_LINK_RETENTION_MS = 731 * DAY;
+export const PUBLIC_LINK_RETENTION_MS = 731 * DAY_MS;
 /** Visits whose documents are being made at once; others wait. */
 const MAX_TAKING = 100;
 

@@ -59,8 +59,8 @@ export function passwordOf(
 export type JobMessageContent = WithoutTime<JobMessage>;
 
 /**
- * Time limit of effects that wait for space, for the pool or for a remote portal, each with a limit of its own, of up to
- * a year: another attempt beside one in progress would publish or upload twice.
+ * No time limit: these effects wait for space, the pool or a remote portal, which have limits of their own. A second
+ * attempt beside the first would publish or upload twice.
  */
 export const NO_TIME_LIMIT = Number.POSITIVE_INFINITY;
 

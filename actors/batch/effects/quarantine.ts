@@ -1,4 +1,3 @@
-/** Moves what is left of a job that did not complete to the error folder. */
 import { Retryable } from '@sealwright/runtime';
 import * as effects from '../../../machines/batch/job-effects.ts';
 import { possibleOutputNames } from '../../shared/files/output-names.ts';

@@ -127,7 +127,7 @@ export function signHandler(dependencies: JobHandlerDependencies) {
 }
 
 /**
- * Reads the signed file back from disk, verifies it independently and publishes it in the output folder.
+ * Reads the signed file back from disk, verifies it, encrypts it where the profile says so, and publishes it.
  * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
  */
 export function releaseHandler(dependencies: JobHandlerDependencies) {

@@ -51,7 +51,7 @@ export interface FolderReport {
 }
 
 /** Minimum interval between two reports of success to the folder's actor. */
-const REPORT_EVERY: Millis = 1_000;
+const REPORT_EVERY_MS: Millis = 1_000;
 
 /** One input folder with its watcher. */
 export class Folder {
@@ -170,7 +170,7 @@ export class Folder {
       void this.#send({ type: 'ENQUEUED' });
       return;
     }
-    this.#cancelReport ??= this.runtime.clock.after(REPORT_EVERY, () => {
+    this.#cancelReport ??= this.runtime.clock.after(REPORT_EVERY_MS, () => {
       this.#cancelReport = undefined;
       void this.#send({ type: 'ENQUEUED' });
     });

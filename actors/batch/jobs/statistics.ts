@@ -15,13 +15,13 @@ import type {
   StatisticsSeries,
   StatisticsView,
 } from '../../../contracts/batch/statistics.ts';
+import { MINUTE_MS } from '../../../contracts/times.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 
-const MINUTE = 60_000;
 /** Lifetime of a cached answer, milliseconds. */
 const CACHE_MS = 2_000;
 /** Maximum number of cached answers, one per window. */
@@ -111,14 +111,14 @@ export class StatisticsService {
       if (facts.state !== 'Completed') continue;
       methods[facts.method] += 1;
       if (facts.encrypted) encrypted += 1;
-      if ((key[0] as number) > now - MINUTE) lastMinute += 1;
+      if ((key[0] as number) > now - MINUTE_MS) lastMinute += 1;
       for (const { name, sketch } of stages) {
         const taken = facts[name];
         if (taken !== undefined) sketch.add(taken);
       }
     }
     const [queueWait, sign, verify, output] = stages.map(({ sketch }) => stageStatistics(sketch));
-    const minutes = Math.max(clock.elapsed() - this.#started, 1_000) / MINUTE;
+    const minutes = Math.max(clock.elapsed() - this.#started, 1_000) / MINUTE_MS;
     return {
       since,
       completed: ends.Completed,

@@ -1,8 +1,4 @@
-/**
- * Maps task names to implementations; the type requires all of them.
- *
- * Stages a file that is signed remotely.
- */
+/** Performs the tasks of jobs, by name. */
 import { statSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
 import { fileDigest } from '../../shared/files/digest.ts';
@@ -10,7 +6,7 @@ import { stage } from '../../shared/files/stage.ts';
 import { removeOriginal } from '../../shared/files/tidy.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { JobPoolTask, PoolResults, StageTask, TidyTask } from '../tasks.ts';
-import { type JobTaskContext, leaseHeld } from './job-task-context.ts';
+import { type JobTaskContext, whileLeased } from './job-task-context.ts';
 import { watchOriginal } from './original-watch.ts';
 import { quarantineJob } from './quarantine.ts';
 import { release } from './release.ts';
@@ -22,7 +18,7 @@ function stageOnly(
   thread: JobTaskContext,
 ): PoolResults['stage'] | Promise<PoolResults['stage']> {
   const folder = thread.folders.open(task.jobId);
-  return leaseHeld(thread)?.then(() => stageInto(folder, task, thread)) ?? stageInto(folder, task, thread);
+  return whileLeased(thread, () => stageInto(folder, task, thread));
 }
 
 function stageInto(folder: string, task: StageTask, { clock }: JobTaskContext): PoolResults['stage'] {
@@ -72,5 +68,5 @@ export function performJob<Name extends JobPoolTask['task']>(
   thread: JobTaskContext,
 ): Result<Name> {
   const perform = PERFORM[task.task as Name];
-  return leaseHeld(thread)?.then(() => perform(task, thread)) ?? perform(task, thread);
+  return whileLeased(thread, () => perform(task, thread));
 }

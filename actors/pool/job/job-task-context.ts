@@ -38,6 +38,14 @@ export function leaseHeld({
     });
 }
 
+/** Does the work at once where no lease has to be waited for. Throws as `leaseHeld`. */
+export function whileLeased<Result>(
+  thread: Pick<JobTaskContext, 'lease' | 'clock'>,
+  work: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return leaseHeld(thread)?.then(work) ?? work();
+}
+
 /** @throws {TaskFailure} `profile.not-found` */
 export function profileNamed({ profiles }: JobTaskContext, name: string): WorkerProfileRuntime {
   const profile = profiles.byName.get(name);

@@ -62,7 +62,7 @@ export interface Tenant {
   /** Folders whose documents its key reaches; absent = all documents of the organization. */
   readonly folders?: readonly string[];
   /**
-   * Rights of a sender in each folder that has grants or lies in one that has; he may do everything elsewhere. Absent for
+   * Rights of a sender in each folder that has grants or lies in one that has; elsewhere the sender may do everything. Absent for
    * all other callers, and where no folder has grants.
    */
   readonly rights?: FolderRights;

@@ -35,6 +35,7 @@ import {
   documentStatusesIn,
   type ListedStatus,
 } from '../../../contracts/portal/words.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import { documentMachine } from '../../../machines/portal/documents/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
@@ -374,12 +375,11 @@ function participantRows({ context }: DocumentActor, facts: DocumentRow): readon
   }));
 }
 
-const DAY = 86_400_000;
 let lastDay = { number: Number.NaN, text: '' };
 
 /** `yyyy-mm-dd`, UTC. The last one is kept: V8 takes a microsecond to format a time. */
 export function dayOf(at: Millis): string {
-  const number = Math.floor(at / DAY);
+  const number = Math.floor(at / DAY_MS);
   if (number !== lastDay.number) lastDay = { number, text: new Date(at).toISOString().slice(0, 10) };
   return lastDay.text;
 }

@@ -107,7 +107,7 @@ async function pageOfColumns(
   return page && { ...page, found: page.found.map(({ id, order }) => ({ item: id, number: order })) };
 }
 
-/** Ids of one page of the documents that a caller may read. @param existing folders of his organization */
+/** Ids of one page of the documents that a caller may read. @param existing folders of the organization */
 export async function listReadable(
   store: Pick<ActorStore, 'rows' | 'counters'>,
   tenant: Tenant,

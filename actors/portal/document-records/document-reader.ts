@@ -9,19 +9,19 @@ import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
 import { isBeforeDevice } from '../shared/link-records.ts';
 import { DOCUMENT, type DocumentActor, documentKeyName, foldedKey } from './document-index.ts';
 
+type FoundDocument = ReadDocument & DocumentActor & { readonly revision: number };
+
 /** Finds committed documents by id and by validation key. */
-export class DocumentDirectory implements DocumentReader {
+export class DocumentDirectory implements DocumentReader<FoundDocument> {
   constructor(private readonly runtime: ServiceRuntime) {}
 
-  async byId(
-    id: DocumentId,
-  ): Promise<(ReadDocument & DocumentActor & { readonly revision: number }) | undefined> {
+  async byId(id: DocumentId): Promise<FoundDocument | undefined> {
     const actor = await this.runtime.actors.read(DOCUMENT, id);
     if (actor === undefined) return undefined;
     return { ...actor, state: actor.state as ReadDocument['state'] };
   }
 
-  async byKey(key: string): Promise<ReadDocument | undefined> {
+  async byKey(key: string): Promise<FoundDocument | undefined> {
     const holder = await this.runtime.store.holder(documentKeyName(key));
     return holder?.kind === DOCUMENT.kind ? this.byId(holder.id as DocumentId) : undefined;
   }
@@ -41,30 +41,27 @@ export interface ReadDocument {
   readonly context: DocumentContext;
 }
 
-export interface DocumentReader {
-  byId(id: DocumentId): Promise<ReadDocument | undefined>;
+export interface DocumentReader<Document extends ReadDocument = ReadDocument> {
+  byId(id: DocumentId): Promise<Document | undefined>;
   /** @param key 20 characters `A-Z 0-9` */
-  byKey(key: string): Promise<ReadDocument | undefined>;
+  byKey(key: string): Promise<Document | undefined>;
 }
 
 /** A document of the caller's organization. Refusals: `DocumentNotFound`, `DocumentIsDeleted`. */
-export async function documentOf(
-  reader: DocumentReader,
+export async function documentOf<Document extends ReadDocument>(
+  reader: DocumentReader<Document>,
   tenant: Tenant | undefined,
   id: DocumentId,
-): Promise<ReadDocument> {
+): Promise<Document> {
   return assertPresent(await reader.byId(id), tenant, 'DocumentNotFound');
 }
 
-/**
- * A document of the caller's organization, which he changes. Refusals: as `documentOf`; `Forbidden` for one that he may only
- * read.
- */
-export async function documentToChange(
-  reader: DocumentReader,
+/** A document that the caller may change. Refusals: as `documentOf`; `Forbidden` for one that may only be read. */
+export async function documentToChange<Document extends ReadDocument>(
+  reader: DocumentReader<Document>,
   tenant: Tenant,
   id: DocumentId,
-): Promise<ReadDocument> {
+): Promise<Document> {
   const document = await documentOf(reader, tenant, id);
   assertMayChange(tenant, document.context);
   return document;
@@ -81,11 +78,11 @@ export async function documentByKey(
   return assertPresent(found, tenant, 'DocumentInvalidKey');
 }
 
-function assertPresent(
-  found: ReadDocument | undefined,
+function assertPresent<Document extends ReadDocument>(
+  found: Document | undefined,
   tenant: Tenant | undefined,
   unknown: 'DocumentNotFound' | 'DocumentInvalidKey',
-): ReadDocument {
+): Document {
   // Documents of other organizations, and of folders that the caller does not reach, are answered as unknown.
   const isOther = (tenant: Tenant, { context }: ReadDocument) =>
     context.organization.id !== tenant.organization.id || !reachesFolder(tenant, context.folderId);

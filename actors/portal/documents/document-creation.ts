@@ -38,7 +38,8 @@ import { highestMarkedPage } from './mark-plans.ts';
 import { taggedFields, withoutTaggedFields, withTextTags } from './text-tags.ts';
 import { planNamespaces } from './xades-plans.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
+
 const KEY_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const KEY_LENGTH = 20;
 /** Bytes from here on would make some letters likelier than others. */
@@ -97,7 +98,6 @@ export class DocumentCreation {
     },
   ) {
     this.folders = needs.folders;
-
     this.#ids = new GrowingIds(needs.runtime.ids);
     this.#keys = new KeyMaker(needs.runtime.ids);
   }
@@ -397,7 +397,7 @@ function uploadedFiles(inputs: readonly DocumentInput[]): readonly FileEntry[] {
  */
 function expiryOf(date: Millis | null, at: Millis): Millis | null {
   if (date === null) return null;
-  const end = date % DAY === 0 ? date + DAY - 1 : date;
+  const end = date % DAY_MS === 0 ? date + DAY_MS - 1 : date;
   if (end > at) return end;
   throw badMember('ExpirationDate', 'The ExpirationDate is over.');
 }

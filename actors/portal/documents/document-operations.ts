@@ -201,7 +201,7 @@ function isLimited(tenant: Tenant): boolean {
 
 /**
  * True when an operation concerns nothing but folders that the key reaches. A sender knows those that leave out at least the
- * folders that are unknown to him.
+ * folders that the caller does not know.
  */
 function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter'], least?: FolderRight): boolean {
   const { folders, folderId, exceptFolders } = filter as DocumentFilter;
@@ -233,7 +233,7 @@ async function boundedFilter(
   const last = Math.max(at, timeOfOrderNumber((newest?.key.at(-1) as number | undefined) ?? 0));
   return {
     ...filter,
-    // With `Send` a sender acts on single documents of his.
+    // With `Send` a sender acts on own documents alone, one at a time.
     ...filterFor(tenant, 'Manage'),
     status: filter.status ?? STATUS[action],
     createdTo: Math.min(filter.createdTo ?? last, last),

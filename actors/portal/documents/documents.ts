@@ -36,7 +36,6 @@ import { documentItem, documentView, type Identified } from './document-view.ts'
 /** Time in which the script of a page begins to read the file, milliseconds. */
 const PREVIEW_MS = 5 * 60_000;
 
-/** Requests of applications about documents. */
 export class DocumentService {
   readonly #history: DocumentHistory;
 
@@ -219,11 +218,11 @@ export class DocumentService {
   }
 
   #present(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentOf(this.needs.directory, tenant, id) as Promise<DocumentActor>;
+    return documentOf(this.needs.directory, tenant, id);
   }
 
   #changeable(tenant: Tenant, id: DocumentId): Promise<DocumentActor> {
-    return documentToChange(this.needs.directory, tenant, id) as Promise<DocumentActor>;
+    return documentToChange(this.needs.directory, tenant, id);
   }
 
   #send(

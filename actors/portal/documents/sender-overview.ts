@@ -12,6 +12,7 @@ import {
 } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { ListedStatus } from '../../../contracts/portal/words.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { DocumentId, FlowActionId, FolderId, OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
@@ -33,13 +34,12 @@ import type { Folders } from '../folders/folders.ts';
 import { filterFor, mayChange, reachesFolder } from '../shared/folder-access.ts';
 import { addressKey } from '../shared/mail-address.ts';
 
-const DAY: Millis = 86_400_000;
 /** A last day within this time is close. */
-const SOON: Millis = 7 * DAY;
+const SOON: Millis = 7 * DAY_MS;
 /** Documents that wait for one person, or expire soon, of which counts know. */
 const MOST_COUNTED = 1_000;
 /** Least time between two refreshes of open pages, after the first few. */
-const CHANGES_EVERY: Millis = 3_000;
+const CHANGES_EVERY_MS: Millis = 3_000;
 const ENDED = ['Refused', 'Canceled', 'Expired'] as const;
 
 /** Documents that senders look for together. */
@@ -147,7 +147,7 @@ export class SenderOverview {
     const { clock, ids } = this.runtime;
     const changes = this.#changes.get(organization.id) ?? new Changes(clock, ids);
     this.#changes.set(organization.id, changes);
-    return changes.waitShared(known, within, CHANGES_EVERY);
+    return changes.waitShared(known, within, CHANGES_EVERY_MS);
   }
 
   /** Sees each committed step. */
@@ -247,7 +247,7 @@ function personOf(
   return {
     name: user.name ?? user.email ?? action.ruleName ?? '',
     state: stateOf(action, user, isOpen && waitingIn(action, accepted).includes(user)),
-    opened: opened === undefined ? null : opened * DAY,
+    opened: opened === undefined ? null : opened * DAY_MS,
     isMailReturned: refused !== undefined && refused > (dayOf('mail-delivered') ?? -1),
   };
 }

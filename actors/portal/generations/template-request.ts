@@ -4,15 +4,13 @@ import type {
   TemplateDocuments,
   TemplateReplacements,
 } from '../../../contracts/portal/saved-requests/templates.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
 import type { RequestVersion } from '../../../machines/portal/saved-request.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-
 import { withFieldValues, withRoles } from '../saved-requests/flow-roles.ts';
-
-const DAY = 86_400_000;
 
 /** A version of a template, ready for its people: the request with the caller's members, and its files. */
 export interface TemplateInUse {
@@ -33,7 +31,9 @@ export function withProperties(
   );
   const request = {
     ...template,
-    ...(expirationDays !== null && { expirationDate: (Math.floor(at / DAY) + expirationDays + 1) * DAY - 1 }),
+    ...(expirationDays !== null && {
+      expirationDate: (Math.floor(at / DAY_MS) + expirationDays + 1) * DAY_MS - 1,
+    }),
     ...given,
   };
   return documentName === null ? request : withName(request, documentName);

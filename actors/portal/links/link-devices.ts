@@ -9,6 +9,7 @@ import type {
   OpenedLinkDevice,
   PublicLinkVisit,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
+import { HOUR_MS } from '../../../contracts/times.ts';
 import type { ApplicationId } from '../../../machines/ids.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -28,7 +29,6 @@ import type { LinkVisits } from './link-visits.ts';
 import type { Linked, PublicLinks } from './public-links.ts';
 
 const DEFAULT_HOURS = 12;
-const HOUR = 3_600_000;
 /** Another browser window may open the page for the next person at the same time. */
 const ATTEMPTS = 3;
 /** Uses of a ticket of a device: its address, and the cookie of its browser. */
@@ -67,7 +67,7 @@ export class LinkDevices {
       ...(keyId !== undefined && { keyId }),
       pin: this.#pinOf(id, openedAt, pin),
       openedAt,
-      endDate: openedAt + (hours ?? DEFAULT_HOURS) * HOUR,
+      endDate: openedAt + (hours ?? DEFAULT_HOURS) * HOUR_MS,
       isTaken: false,
       visit: null,
       documentId: null,
@@ -102,7 +102,7 @@ export class LinkDevices {
     const left = device.endDate - now;
     const cookie = tickets.issue('device', [found.id, device.id, USES.cookie], now, left);
     // The browser still sends it when the device has ended: what the last person has begun is canceled then.
-    return { cookie, seconds: Math.floor((left + HOUR) / 1_000) };
+    return { cookie, seconds: Math.floor((left + HOUR_MS) / 1_000) };
   }
 
   /**

@@ -1,5 +1,6 @@
 /** Checks before a visit to a link for anybody sends a code or takes a document. Source: docs/decisions/0470-links-for-anybody.md. */
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { LinkVisit } from '../../../machines/portal/link-visitor.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
@@ -18,7 +19,6 @@ const MAILBOX_CODES = { most: 10, period: 3_600_000 };
 const LINK_CODES_PER_HOUR = { most: 120, period: 3_600_000 };
 /** Visits before one device. */
 const DEVICE_VISITS = { most: 120, period: 3_600_000 };
-const DAY = 24 * 3_600_000;
 const TOO_MANY_CODES = 'As many codes were sent as may be in this time.';
 
 const TOO_MANY_VISITS = 'As many persons have used the device as may in this time.';
@@ -37,7 +37,7 @@ export async function countCode(
   const limits: UseLimit[] = [];
   if (email) limits.push({ of: ['mailbox', organizationId, mailboxKey(email)], ...MAILBOX_CODES });
   if (phone && messagesPerDay !== undefined)
-    limits.push({ of: ['telephones', organizationId], most: Math.ceil(messagesPerDay / 4), period: DAY });
+    limits.push({ of: ['telephones', organizationId], most: Math.ceil(messagesPerDay / 4), period: DAY_MS });
   limits.push({ of: ['link', id], ...LINK_CODES_PER_HOUR });
   for (const limit of limits) await countUse(actors, limit, TOO_MANY_CODES);
 }

@@ -8,6 +8,7 @@
  */
 import type { ActorStore } from '@sealwright/runtime';
 import type { CreationTotals } from '../../../contracts/portal/reports.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
 import { firstOrderNumberAt } from '../../shared/ids/order-numbers.ts';
@@ -16,7 +17,6 @@ import { CREATED_DOCUMENT_ROW, type CreatedDocumentRow, dayOf } from '../documen
 
 /** Rows read at once: a few milliseconds of this thread's time. */
 const PAGE_SIZE = 256;
-const DAY = 24 * 3_600_000;
 
 /**
  * Maximum difference between the creation time of a document and its order number, milliseconds; the clock may be set back
@@ -53,7 +53,7 @@ export async function countCreated(
   let totalEnvelopes = 0;
   for (const [day, made] of days) {
     const first = Date.parse(`${day}T00:00:00.000Z`);
-    const last = first + DAY - 1;
+    const last = first + DAY_MS - 1;
     if (!isAfter(range, last) && !isBefore(range, first)) {
       const part =
         isIn(first, range) && isIn(last, range) ? made : await countRange(store, first, made, range);
@@ -71,7 +71,7 @@ async function countRange(
   made: CreationTotals,
   range: ReportRange,
 ): Promise<CreationTotals> {
-  const whole = { from: first, to: first + DAY - 1 };
+  const whole = { from: first, to: first + DAY_MS - 1 };
   let totalDocuments = 0;
   let totalEnvelopes = 0;
   for await (const piece of createdBetween(store, whole, made.totalDocuments + made.totalEnvelopes)) {

@@ -11,7 +11,7 @@ import type { Tenant } from '../api/callers.ts';
 
 type FolderCaller = Pick<Tenant, 'folders' | 'rights'>;
 
-/** Right of the caller in a folder; undefined = the folder is unknown to him. @param folderId null = in none */
+/** Right of the caller in a folder; undefined = the caller does not know the folder. @param folderId null = in none */
 function rightIn({ folders, rights }: FolderCaller, folderId: string | null): FolderRight | undefined {
   if (folders !== undefined) return folderId !== null && folders.includes(folderId) ? 'Manage' : undefined;
   const right = folderId === null ? undefined : rights?.get(folderId);
@@ -37,7 +37,7 @@ export function folderNotFound(id: string): PortalRefusal {
   return new PortalRefusal('FolderNotFound', undefined, { details: { folderId: shown } });
 }
 
-/** Refusals: `FolderNotFound` where the caller must not know the folder, `Forbidden` where he may read it. */
+/** Refusals: `FolderNotFound` where the caller must not know the folder, `Forbidden` where it may only be read. */
 export function assertRight(caller: FolderCaller, folderId: string, least: FolderRight): void {
   const right = rightIn(caller, folderId);
   if (right === undefined) throw folderNotFound(folderId);
@@ -82,7 +82,7 @@ interface Placed {
   readonly createdBy: { readonly id: string };
 }
 
-/** True when the caller may change what is there: with `Send`, only what is his. */
+/** True when the caller may change what is there: with `Send`, only what the caller made. */
 export function mayChange(
   caller: FolderCaller & Pick<Tenant, 'user'>,
   { folderId, createdBy }: Placed,

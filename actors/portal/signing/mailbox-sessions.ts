@@ -2,6 +2,7 @@
 import { accepted } from '@sealwright/runtime';
 import { visibleText } from '../../../contracts/plain-text.ts';
 import type { WaitingCode } from '../../../contracts/portal/signing/waiting.ts';
+import { HOUR_MS } from '../../../contracts/times.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import { NO_ORGANIZATION } from '../../../machines/portal/mail.ts';
 import {
@@ -19,11 +20,10 @@ import { type CodeRecipient, MAILBOX_SESSION, type SigningCodes } from './signin
 
 /** Least time between two codes, milliseconds. */
 const CODE_PAUSE_MS = 60_000;
-const HOUR = 3_600_000;
-const MAILBOX_CODES = { most: 10, period: HOUR };
-const MAILBOX_CODES_PER_DAY = { most: 20, period: 24 * HOUR };
+const MAILBOX_CODES = { most: 10, period: HOUR_MS };
+const MAILBOX_CODES_PER_DAY = { most: 20, period: 24 * HOUR_MS };
 /** Calls from one network of a site: each names a mailbox, and one guess of its code. */
-const NETWORK_CALLS = { most: 300, period: HOUR };
+const NETWORK_CALLS = { most: 300, period: HOUR_MS };
 const TOO_MANY = 'As many codes were sent as may be in this time.';
 const TICKET_BYTES = 32;
 

@@ -1,5 +1,6 @@
 /** Participants who hand an action on to another person. Source: docs/decisions/0550-passing-on.md. */
 import { MAX_PASSED_ON, type PassingOn } from '../../../contracts/portal/signing/passing-on.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { type PassingFault, passingFault } from '../../../machines/portal/documents/passing-on.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -15,10 +16,9 @@ import { countUse } from '../shared/use-limits.ts';
 import { assertTurn, type SigningCall } from './signing-access.ts';
 import type { SigningCodes } from './signing-codes.ts';
 
-const DAY = 24 * 3_600_000;
 /** Of one mailbox that hands on, and of one that is asked; of an organization. */
-const PER_MAILBOX = { most: 10, period: DAY };
-const PER_ORGANIZATION = { most: 200, period: DAY };
+const PER_MAILBOX = { most: 10, period: DAY_MS };
+const PER_ORGANIZATION = { most: 200, period: DAY_MS };
 const TOO_MANY = 'As many actions were handed on as may in a day.';
 
 const FAULTS: { readonly [fault in Exclude<PassingFault, 'too-long'>]: string } = {

@@ -14,6 +14,7 @@ import {
   type CodeKind,
   type PhoneChannel,
 } from '../../../contracts/portal/words.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { recipientOf, summaryOf } from '../../../machines/portal/documents/document-notifications.ts';
@@ -38,8 +39,6 @@ import type { CodeLookup } from '../mails/mail-rendering.ts';
 import { ALL_PHONES, messagesSince } from '../mails/mails.ts';
 import { type Authenticators, appOwner, type PasskeyOptions } from './authenticators.ts';
 import { assertTurn, type ConfirmedCodes, neededCodes, type SigningCall } from './signing-access.ts';
-
-const DAY = 24 * 3_600_000;
 
 export const FLOW_ACTION = defineActor('flow-action', {
   machine: flowActionMachine,
@@ -276,18 +275,18 @@ export class SigningCodes {
     const { clock, store } = this.runtime;
     const now = clock.now();
     const { organizationId } = document;
-    const since = now - DAY;
+    const since = now - DAY_MS;
     const sent = await messagesSince(store, organizationId, {
       phone: message.phone,
       time: since,
       most: MAX_MESSAGES_PER_DAY,
     });
-    if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY - now);
+    if (sent.length >= MAX_MESSAGES_PER_DAY) throw tooMany((sent[0] ?? now) + DAY_MS - now);
     const most = this.messagesPerDay;
     const all = await messagesSince(store, organizationId, { phone: ALL_PHONES, time: since, most });
     if (all.length >= most)
       throw tooMany(
-        (all[0] ?? now) + DAY - now,
+        (all[0] ?? now) + DAY_MS - now,
         'The organization has sent as many codes by telephone as it may in a day. Sign tomorrow, or have Portal:MessageGateway:MessagesPerDay raised.',
       );
   }

@@ -116,8 +116,8 @@ export class Signing {
   }
 
   /**
+   * Second of two steps; adds the signature. Refusals: `InvalidTicket` for an unknown, used or expired token.
    * @param access `token`: authorizes by the token alone
-   * Refusals: `InvalidTicket` for an unknown, used or expired token.
    */
   async completeCertificate(
     access: SigningAccess | { readonly by: 'token'; readonly key: string },

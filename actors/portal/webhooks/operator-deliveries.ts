@@ -22,7 +22,7 @@ interface OrganizationDeliveries {
   readonly counts: { readonly [status in DeliveryStatus]: number };
 }
 
-/** Deliveries of all organizations, without their bodies, which name participants. */
+/** Calls for the pages of operators. */
 export type OperatorWebhooks = Pick<OperatorDeliveries, 'organizations' | 'deliveriesOf' | 'resendOf'>;
 
 export class OperatorDeliveries {

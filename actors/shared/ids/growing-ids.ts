@@ -19,7 +19,7 @@ export class GrowingIds {
   next(at: Millis): string {
     const time = Math.floor(at) % PREFIXES;
     const last = this.#last ?? (time + PREFIXES - 1) % PREFIXES;
-    // Not if jobs were faster, or the clock was set back.
+    // False when ids are made faster than one a millisecond, or the clock was set back.
     const isLater = (time - last + PREFIXES) % PREFIXES < PREFIXES / 2 && time !== last;
     const prefix = isLater ? time : (last + 1) % PREFIXES;
     this.#last = prefix;

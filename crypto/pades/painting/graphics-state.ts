@@ -9,9 +9,6 @@ export function lineWidthOf({ lineWidth, ctm: [a, b, c, d] }: GraphicsState): nu
   return Math.abs(lineWidth) * Math.max(Math.hypot(a, b), Math.hypot(c, d));
 }
 
-/**
- * Graphics state and current path while content is interpreted (ISO 32000-2, 8.4 and 8.5).
- */
 export interface GraphicsState {
   ctm: Matrix;
   clip: Box | undefined;

@@ -7,6 +7,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { Clock, Ids, Log } from '@sealwright/runtime';
 import { z } from 'zod';
+import { DAY_MS } from '../../../contracts/times.ts';
 
 /** Storage of the key ring. */
 export interface SessionKeyStore {
@@ -30,10 +31,9 @@ export interface SessionKeyRing {
   find(id: string): SessionKey | undefined;
 }
 
-const DAY = 86_400_000;
-const ROTATION_MS = 90 * DAY;
+const ROTATION_MS = 90 * DAY_MS;
 /** The maximum session lifetime; a replaced key is dropped after this time. */
-const MAX_SESSION_MS = DAY;
+const MAX_SESSION_MS = DAY_MS;
 /** By which the clock of another node may be ahead: at a rotation, its tokens have the next key already. */
 const CLOCK_DIFFERENCE_MS = 60_000;
 /** Delay before a failed save of a rotation is retried. */

@@ -5,15 +5,16 @@
  *
  * Source: docs/identity.md.
  */
+
+import { MINUTE_MS } from '../../../contracts/times.ts';
 import type { Millis, OrganizationId } from '../../ids.ts';
 
 /** Recovery codes of a user. */
 export const RECOVERY_CODES = 10;
 /** Wrong codes in a row before codes of the app are refused for a time. */
 const FREE_FAILURES = 5;
-const MINUTE = 60_000;
 /** Longest lock; each further wrong code doubles it up to here. */
-const MAX_LOCK_MS = 60 * MINUTE;
+const MAX_LOCK_MS = 60 * MINUTE_MS;
 
 /** Passkeys of a user, at most. */
 const MAX_PASSKEYS = 10;
@@ -139,7 +140,7 @@ export function afterProof(factor: SecondFactor, proof: FactorProof, at: Millis)
     if (isLocked) return undefined;
     const failures = factor.failures + 1;
     const beyond = failures - FREE_FAILURES;
-    const lock = beyond < 0 ? 0 : Math.min(MAX_LOCK_MS, MINUTE * 2 ** beyond);
+    const lock = beyond < 0 ? 0 : Math.min(MAX_LOCK_MS, MINUTE_MS * 2 ** beyond);
     return { ...factor, failures, lockedUntil: at + lock };
   }
   if ('recovery' in proof) {

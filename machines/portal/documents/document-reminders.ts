@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0121-scheduled-reminders.md.
  */
-import { isoDayEndingAt } from '../../../contracts/times.ts';
+import { DAY_MS, isoDayEndingAt } from '../../../contracts/times.ts';
 import type { Millis } from '../../ids.ts';
 import type { DocumentEvent, FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, DocumentMessage } from './document-context.ts';
@@ -16,8 +16,6 @@ import {
   SERVICE,
 } from './document-decision.ts';
 import { turnMails, withEvent, withMailed } from './document-notifications.ts';
-
-const DAY = 86_400_000;
 
 /** Returns the time of the next reminder or warning of a pending document; null = none follows. */
 export function nextReminderAt(document: DocumentContext): Millis | null {
@@ -54,7 +52,7 @@ function reminderAt(document: DocumentContext, action: FlowAction): Millis | nul
   if (reminders === undefined || reminders.everyDays === null || disableNotifications) return null;
   if (action.status !== 'Pending') return null;
   const { count, at } = remindersOf(document, action);
-  return count >= reminders.maximum ? null : Math.max(at, remindersFrom) + reminders.everyDays * DAY;
+  return count >= reminders.maximum ? null : Math.max(at, remindersFrom) + reminders.everyDays * DAY_MS;
 }
 
 function warningAt({
@@ -64,7 +62,7 @@ function warningAt({
   creationDate,
 }: DocumentContext): Millis | null {
   if (reminders === undefined || expirationDate === null) return null;
-  const times = reminders.daysBeforeExpiry.map((days) => expirationDate - days * DAY);
+  const times = reminders.daysBeforeExpiry.map((days) => expirationDate - days * DAY_MS);
   const left = times.filter((time) => time > (remindersFrom ?? creationDate));
   return left.length === 0 ? null : Math.min(...left);
 }

@@ -9,12 +9,12 @@
  */
 
 import type { EventType } from '../../../contracts/portal/webhooks/webhooks.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import type { Millis } from '../../ids.ts';
 import type { DocumentContext, TrailAction } from './document-context.ts';
 import { announceEffect, type DecisionFunction, type DocumentMessageOf } from './document-decision.ts';
 import { withEvent } from './document-notifications.ts';
 
-const DAY = 86_400_000;
 /** Lines of one document. */
 const MAX_LINES = 2_000;
 /** Lines of one action by one principal. */
@@ -92,5 +92,5 @@ function keyOf(action: TrailAction, { userId, by }: RecordMessage['principal']):
 }
 
 function dayOf(at: Millis): number {
-  return Math.floor(at / DAY);
+  return Math.floor(at / DAY_MS);
 }
