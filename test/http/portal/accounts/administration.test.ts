@@ -101,7 +101,7 @@ test.serial('an administrator creates a key, which is shown once, works, and is 
   await browser.submit(`${path}/keys`);
   const third = await browser.submit(`${path}/keys`);
   t.is(third.status, 422);
-  t.true((await third.text()).includes('The application has two keys already.'));
+  t.true((await third.text()).includes('The application has two keys.'));
   const revocation = /action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(again)?.[1] ?? '';
   t.is((await browser.submit(revocation)).status, 302);
   t.is((await call('/api/documents')).status, 401);
