@@ -15,6 +15,8 @@ export interface MailBody {
   readonly code?: string;
   readonly button?: MailLink;
   readonly items?: readonly MailLink[];
+  /** In small print, beside what is asked. */
+  readonly more?: MailLink;
   /** Small print. */
   readonly footer: string;
 }
@@ -25,11 +27,12 @@ interface MailLink {
   readonly url: string;
 }
 
-export function mailBodyText({ greeting, paragraphs, code, button, items, footer }: MailBody): string {
+export function mailBodyText({ greeting, paragraphs, code, button, items, more, footer }: MailBody): string {
   const parts = [greeting, ...paragraphs];
   if (code !== undefined) parts.push(`    ${code}`);
   if (button !== undefined) parts.push(`${button.label}:\n${button.url}`);
   if (items !== undefined) parts.push(items.map(({ label, url }) => `- ${label}\n  ${url}`).join('\n'));
+  if (more !== undefined) parts.push(`${more.label}:\n${more.url}`);
   return `${[...parts, `-- \n${footer}`].join('\n\n')}\n`;
 }
 
@@ -50,7 +53,7 @@ const LOGO_HEIGHT = 48;
 const MAX_WIDTH = 500;
 
 export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook): string {
-  const { subject, greeting, paragraphs, code, button, items, footer } = mail;
+  const { subject, greeting, paragraphs, code, button, items, more, footer } = mail;
   return mailPage({
     language,
     subject,
@@ -58,6 +61,7 @@ export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook
     code,
     button,
     items,
+    more,
     footer,
     brand: look?.primaryColor ?? undefined,
     header: look && headerOf(look),

@@ -19,6 +19,8 @@ export interface MailPage {
   readonly code?: string | undefined;
   readonly button?: MailButton | undefined;
   readonly items?: readonly MailButton[] | undefined;
+  /** In small print. */
+  readonly more?: MailButton | undefined;
   /** Small print. */
   readonly footer: string;
   /** Colour of buttons; white text has enough contrast on it. @default ours */
@@ -44,7 +46,18 @@ const DARK = `@media (prefers-color-scheme: dark) {
 }`;
 
 export function mailPage(mail: MailPage): string {
-  const { language, subject, paragraphs, code, button, items = [], footer, brand = BRAND, header } = mail;
+  const {
+    language,
+    subject,
+    paragraphs,
+    code,
+    button,
+    items = [],
+    more,
+    footer,
+    brand = BRAND,
+    header,
+  } = mail;
   const page = documentText(
     <html lang={language}>
       <head>
@@ -96,6 +109,13 @@ export function mailPage(mail: MailPage): string {
                   >
                     {/* As text too, for comparison and copying. */}
                     {button !== undefined && <p style="margin:0 0 8px;word-break:break-all">{button.url}</p>}
+                    {more !== undefined && (
+                      <p style="margin:0 0 8px">
+                        <a href={more.url}>
+                          <Text of={more.label} />
+                        </a>
+                      </p>
+                    )}
                     <p style="margin:0">
                       <Text of={footer} />
                     </p>

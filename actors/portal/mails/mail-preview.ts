@@ -24,6 +24,7 @@ export function samplePreview(
       observer: () => SAMPLE_URL,
       check: () => SAMPLE_URL,
       signIn: () => SAMPLE_URL,
+      waiting: () => SAMPLE_URL,
     },
     codeFor: () => SAMPLE_CODE,
   });

@@ -28,6 +28,8 @@ export interface MailLinks {
   observer(document: DocumentSummary, observerId: string, userId: UserId): string;
   /** The public check page of a validation key. */
   check(key: string, language?: Language): string;
+  /** The page of all documents that wait for a mailbox. */
+  waiting(language: Language): string;
   /** The page on which a user signs in once. */
   signIn(link: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string;
 }
@@ -119,7 +121,15 @@ function documentMail(
     ...framed(words, request.to.name, organization),
     ...(url !== undefined && label !== undefined && { button: { label, url } }),
     ...(all.length > 1 && { items }),
+    ...((about === 'pending' || about === 'expiring') && { more: waitingLink(organization, links) }),
   };
+}
+
+function waitingLink(
+  { language }: Pick<MailRenderingOptions['organization'], 'language'>,
+  links: MailLinks,
+): NonNullable<MailBody['more']> {
+  return { label: TEXTS[language].pages.waiting.title, url: links.waiting(language) };
 }
 
 function recipientOf({ to: { name } }: Pick<MailRequest, 'to'>): string | null {
@@ -144,6 +154,7 @@ function pendingListMail(
       label: `${named(document.name)} (${mails.roles[role]})`,
       url: links.action(document, flowActionId, userId),
     })),
+    more: waitingLink(organization, links),
   };
 }
 

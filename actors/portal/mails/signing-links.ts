@@ -84,6 +84,10 @@ export class SigningLinks implements MailLinks {
     return `${this.publicUrl()}/check/${key}${language === undefined ? '' : `?culture=${language}`}`;
   }
 
+  waiting(language: Language): string {
+    return `${this.publicUrl()}/waiting?culture=${language}`;
+  }
+
   /** Names the link in the user's record, which is used up by signing in. */
   signIn(link: Pick<SignInMail, 'userId' | 'linkId' | 'expiresAt'>): string {
     return `${this.publicUrl()}/sign-in/link?ticket=${this.signInTicket(link)}`;

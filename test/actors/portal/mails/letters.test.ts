@@ -44,6 +44,7 @@ function parts(language: Language, name = 'Acme'): MailRenderingOptions {
       observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
       check: (key) => `${PUBLIC_URL}/check/${key}`,
       signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
+      waiting: (culture) => `${PUBLIC_URL}/waiting?culture=${culture}`,
     },
     codeFor: () => '012345',
   };
@@ -78,6 +79,9 @@ test('every kind of mail has its own text in every language', (t) => {
         t.false(/\b(undefined|null|NaN)\b|\[object/.test(said), `${language} ${content.about}`);
       }
       if (content.about === 'refused' || content.about === 'canceled') t.true(text.includes('Wrong date'));
+      const isAsking = ['pending', 'reminder', 'pending-list'].includes(content.about);
+      for (const said of [text, html])
+        t.is(said.includes(`/waiting?culture=${language}`), isAsking, `${language} ${content.about}`);
       if (content.about === 'code') t.true(text.includes('012345') && html.includes('012345'));
       subjects.add(`${language} ${content.about === 'reminder' ? 'again ' : ''}${letter.subject}`);
     }
@@ -199,7 +203,7 @@ test('names from users are escaped in the HTML of a mail', (t) => {
       [...html.matchAll(/<a href="([^"]*)"/g)].map(
         ([, url = '']) => new URL(url.replaceAll('&amp;', '&')).origin,
       ),
-      letter.button || letter.items ? [PUBLIC_URL] : [],
+      [...(letter.button || letter.items ? [PUBLIC_URL] : []), ...(letter.more ? [PUBLIC_URL] : [])],
     );
   }
 });

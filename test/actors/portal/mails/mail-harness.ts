@@ -101,6 +101,7 @@ export async function startMailSystem(t: ExecutionContext, options: MailSystemOp
           observer: ({ key }, observer) => `${PUBLIC_URL}/document/key/${key}/read?ticket=${observer}`,
           check: (key) => `${PUBLIC_URL}/check/${key}`,
           signIn: ({ linkId }) => `https://portal.test/sign-in/link?ticket=${linkId}`,
+          waiting: () => 'https://portal.test/waiting',
         },
         codeFor: (_action, _user, generation) => String(100_000 + generation),
         sender: options.sender ?? 'no-reply@portal.example.test',

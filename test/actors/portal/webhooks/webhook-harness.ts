@@ -82,7 +82,7 @@ export async function startWebhookSystem(
     { actors, store, clock: time, ids },
     {
       secretBox: new SecretBox(Buffer.alloc(32, 5), ids),
-      links: { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
+      links: { action: () => '', observer: () => '', check: () => '', signIn: () => '', waiting: () => '' },
       codeFor: () => '',
       mailer: { send: async () => '', close() {} },
       caller: createHttpWebhookCaller({
