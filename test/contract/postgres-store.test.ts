@@ -301,7 +301,7 @@ test('a start that hangs is renewed no longer than the longest start, and its wo
   const { rows } = await client.query<{ token: number }>('SELECT token FROM hanging.sessions');
   await client.end();
   const held = new LeaseDeadline(machineTime);
-  const guard = await startGuard(options, SILENT, 1);
+  const guard = await startGuard(options, SILENT, 2_000);
   t.teardown(() => guard.end());
   guard.renew({ token: Number(rows[0]?.token), leaseSeconds: 3, deadline: held.memory });
   // This thread may look too late to see it held.

@@ -241,7 +241,7 @@ test('a file that never becomes stable is abandoned, and offered after its next 
   await givenUp;
   clearInterval(writer);
   t.is(h.offers.length, 0);
-  t.is(h.lines.find((line) => line.level === 'warn')?.properties['file'], 'restless.pdf');
+  t.is(h.lines.find((line) => line.level === 'warn')?.properties['File'], 'restless.pdf');
   const offered = h.until(() => h.offers.length === 1);
   appendFileSync(h.at('restless.pdf'), 'the end');
   await offered;

@@ -109,7 +109,7 @@ test('the page of a document names who did each entry: participant, user, servic
   t.deepEqual(changesOf(await entries('en'), /mail/), [
     'Expired. automatically',
     'The flow was edited. Sam Sender',
-    'Ana signed. Ana',
+    'Ana signed.',
     'Created. App',
   ]);
   const portuguese = await entries('pt');
