@@ -198,7 +198,7 @@ test.serial(
     const { url, embedUrl } = await portal.actionUrl(id, BRUNO.email);
     t.regex(embedUrl, /\/document\/key\/[A-Z0-9]{20}\/sign-embedded\?ticket=[\w-]+$/);
     await page.goto(url);
-    await page.getByText('Sua assinatura fica aqui').waitFor();
+    await page.getByText('Assine aqui').waitFor();
     await openSigning(page);
     await page.getByLabel('Arquivo de certificado').setInputFiles(file.path);
     await page.getByLabel('Senha do arquivo').fill('abrir');

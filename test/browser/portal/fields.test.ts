@@ -288,6 +288,6 @@ test.serial('a participant signs in Spanish: code, fields, signature, signed doc
 
   await portal.reached(id, 'Concluded');
   await page.reload();
-  await page.getByRole('heading', { name: 'El documento está completo', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Usted lo firmó. Gracias.', exact: true }).waitFor();
   await inSpanish('concluded');
 });

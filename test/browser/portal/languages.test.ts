@@ -14,9 +14,9 @@ sharePortalProgram(test);
 const PICTURES = process.env['SEALWRIGHT_PICTURES'];
 
 for (const [language, ended] of [
-  ['de', 'Das Dokument ist fertig'],
-  ['fr', 'Le document est terminé'],
-  ['it', 'Il documento è completo'],
+  ['de', 'Sie haben signiert. Vielen Dank.'],
+  ['fr', 'Vous avez signé. Merci.'],
+  ['it', 'Ha firmato. Grazie.'],
 ] as const)
   test.serial(`a participant reads mail, page and end in the language ${language}, on a phone`, async (t) => {
     const { portal } = t.context;
