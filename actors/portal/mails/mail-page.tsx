@@ -46,18 +46,7 @@ const DARK = `@media (prefers-color-scheme: dark) {
 }`;
 
 export function mailPage(mail: MailPage): string {
-  const {
-    language,
-    subject,
-    paragraphs,
-    code,
-    button,
-    items = [],
-    more,
-    footer,
-    brand = BRAND,
-    header,
-  } = mail;
+  const { language, subject, paragraphs, code, button, items = [], footer, brand = BRAND, header } = mail;
   const page = documentText(
     <html lang={language}>
       <head>
@@ -109,10 +98,10 @@ export function mailPage(mail: MailPage): string {
                   >
                     {/* As text too, for comparison and copying. */}
                     {button !== undefined && <p style="margin:0 0 8px;word-break:break-all">{button.url}</p>}
-                    {more !== undefined && (
+                    {mail.more !== undefined && (
                       <p style="margin:0 0 8px">
-                        <a href={more.url}>
-                          <Text of={more.label} />
+                        <a href={mail.more.url}>
+                          <Text of={mail.more.label} />
                         </a>
                       </p>
                     )}
