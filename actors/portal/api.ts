@@ -61,6 +61,7 @@ export * from './scim/refusal.ts';
 export * from './scim/schemas.ts';
 export { mayChange, mayGrant, reachesFolder } from './shared/folder-access.ts';
 export { parsedInput } from './shared/parsed-input.ts';
+export type { OrganizationProviders } from './signing/organization-providers.ts';
 export {
   PROVIDER_STEP_MS,
   type ProviderSigning,

@@ -8,6 +8,8 @@ import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
 import { FirstPages } from './signing/first-pages.ts';
 import { MailboxSessions } from './signing/mailbox-sessions.ts';
+import { OpenProviders } from './signing/open-providers.ts';
+import { OrganizationProviders } from './signing/organization-providers.ts';
 import { ProviderSigning } from './signing/provider-signing.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { SigningCodes } from './signing/signing-codes.ts';
@@ -40,6 +42,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     early,
     files,
   });
+  const { signingProviders, providers } = providersOf(common);
   const providerSigning = new ProviderSigning({
     runtime,
     directory,
@@ -47,7 +50,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     certificates,
     secrets: common.secrets,
     publicUrl: common.publicUrl,
-    providers: options.signingProviders ?? [],
+    providers,
   });
   const signing = new Signing({
     runtime,
@@ -67,6 +70,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     codes,
     sealing,
     providerSigning,
+    signingProviders,
     signing,
     waiting: new WaitingDocuments({
       runtime,
@@ -89,6 +93,14 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
       firstPages: new FirstPages({ runtime, pool, blobs }),
     }),
   };
+}
+
+function providersOf({ options, runtime, secrets, publicUrl }: PortalCommon) {
+  const { allowPrivate } = options.webhooks;
+  const signingProviders = new OrganizationProviders({ runtime, secrets, publicUrl, allowPrivate });
+  const configured = options.signingProviders ?? [];
+  const providers = new OpenProviders({ clock: runtime.clock, configured, own: signingProviders });
+  return { signingProviders, providers };
 }
 
 function sealingOf({ options, runtime, pool, blobs, sealProfile, certificates, languageOf }: PortalCommon) {

@@ -92,6 +92,7 @@ export type NewPublicLink = { readonly "name": string; readonly "templateId": st
 export type NewPublicLinkDevice = { readonly "pin": string; readonly "hours"?: number | null };
 export type NewReminders = { readonly "everyDays"?: number | null; readonly "maximum"?: number | null; readonly "daysBeforeExpiry"?: readonly (number)[] | null };
 export type NewSavedFlow = { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly (NewFlowAction)[]; readonly "observers"?: readonly (NewObserver)[] | null };
+export type NewSigningProvider = { readonly "title": string; readonly "address": string; readonly "authorization"?: string | null; readonly "clientId": string; readonly "clientSecret"?: string | null };
 export type NewTag = { readonly "label"?: string | null; readonly "value": string };
 export type NewTemplate = { readonly "name": string; readonly "document": NewDocuments; readonly "description"?: string | null; readonly "expirationDays"?: number | null };
 export type NewTemplateOfDocument = { readonly "documentId": string; readonly "name"?: string | null; readonly "description"?: string | null; readonly "expirationDays"?: number | null };
@@ -145,6 +146,8 @@ export type SignIn = { readonly "id": number; readonly "date": string; readonly 
 export type SignInPage = { readonly "items": readonly (SignIn)[]; readonly "next": number | null };
 export type Signature = { readonly "subjectName": string; readonly "emailAddress": string | null; readonly "issuerName": string; readonly "identifier": string | null; readonly "companyName": string | null; readonly "companyIdentifier": string | null; readonly "isElectronic": boolean; readonly "isTimestamp": boolean; readonly "signingTime": string | null; readonly "certificateThumbprint": string; readonly "validityStart": string | null; readonly "validityEnd": string | null; readonly "signatureTimestamps": readonly (SignatureTimestamp)[]; readonly "archiveTimestamps": readonly (SignatureTimestamp)[]; readonly "attributeCertificates": readonly ({ readonly "details": string; readonly "issuer": string })[]; readonly "qualification": (Qualification) | (null); readonly "evidences": {  } | null; readonly "validationResults": ValidationResults };
 export type SignatureTimestamp = { readonly "displayName": string; readonly "genTime": string; readonly "validityStart": string | null; readonly "validityEnd": string | null };
+export type SigningProvider = { readonly "id": string; readonly "title": string; readonly "address": string; readonly "authorization": string | null; readonly "clientId": string; readonly "returnAddress": string };
+export type SigningProviderTest = { readonly "success": boolean; readonly "error": string | null };
 export type SmsCodeRequest = { readonly "flowActionId": string; readonly "resend"?: boolean | null };
 export type Tag = { readonly "id": string; readonly "label": string | null; readonly "value": string };
 export type Template = { readonly "id": string; readonly "version": number; readonly "name": string; readonly "description": string | null; readonly "expirationDays": number | null; readonly "roles": readonly (string)[]; readonly "creationDate": string; readonly "createdBy": CreatedBy; readonly "updateDate": string; readonly "updatedBy": CreatedBy; readonly "document": { readonly [name: string]: unknown } };
@@ -1344,6 +1347,46 @@ export interface PortalOperations {
     readonly body: DeliveryReplay;
     readonly answer: ReplayedDeliveries;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Lists the signing providers of the organization. */
+  readonly "GET /api/organizations/{id}/signing-providers": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (SigningProvider)[];
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Adds a remote signing service at which participants sign with certificates that it keeps. */
+  readonly "POST /api/organizations/{id}/signing-providers": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: NewSigningProvider;
+    readonly answer: SigningProvider;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Changes a signing provider. */
+  readonly "PUT /api/organizations/{id}/signing-providers/{providerId}": {
+    readonly params: { readonly "id": string; readonly "providerId": string };
+    readonly query: {  };
+    readonly body: NewSigningProvider;
+    readonly answer: SigningProvider;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Removes a signing provider. */
+  readonly "DELETE /api/organizations/{id}/signing-providers/{providerId}": {
+    readonly params: { readonly "id": string; readonly "providerId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Asks a signing provider whether it signs hashes and knows the client. */
+  readonly "POST /api/organizations/{id}/signing-providers/{providerId}/test": {
+    readonly params: { readonly "id": string; readonly "providerId": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: SigningProviderTest;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists the e-mails about a document with their delivery status, oldest first. */
   readonly "GET /api/documents/{id}/mails": {

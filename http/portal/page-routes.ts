@@ -11,6 +11,7 @@ import { brandingPageRoutes } from './accounts/branding-pages.ts';
 import { organizationPageRoutes } from './accounts/organization-page.ts';
 import { secondFactorRoutes } from './accounts/second-factor-pages.ts';
 import { signInRoutes } from './accounts/sign-in-pages.ts';
+import { signingProviderPageRoutes } from './accounts/signing-provider-pages.ts';
 import { userPageRoutes } from './accounts/user-pages.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { herePageRoutes } from './pages/here-page.ts';
@@ -41,6 +42,7 @@ export type PageService = Pick<
   | 'providerSignIn'
   | 'administration'
   | 'webhooks'
+  | 'signingProviders'
   | 'mails'
   | 'users'
   | 'branding'
@@ -100,6 +102,7 @@ export function portalPageRoutes(
       signIn: service.signIn,
     }),
     ...organizationPageRoutes(service, clock),
+    ...signingProviderPageRoutes(service.signingProviders, clock),
     ...applicationPageRoutes(service.administration, service.folders, clock),
     ...brandingPageRoutes(service),
     ...userPageRoutes(service.users, service.userSessions, service.secondFactors, service.administration),

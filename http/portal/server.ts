@@ -46,6 +46,7 @@ import {
   templateRoutes,
 } from './routes/saved-requests.ts';
 import { scimRoutes } from './routes/scim.ts';
+import { signingProviderRoutes } from './routes/signing-providers.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { waitingRoutes } from './routes/waiting.ts';
@@ -160,6 +161,7 @@ export function portalRoutes(
     ...organizationRoutes(service.administration, webhooks),
     ...brandingRoutes(service.branding),
     ...webhookRoutes(webhooks),
+    ...signingProviderRoutes(service.signingProviders),
     ...mailRoutes(service.mails, documents),
     ...systemRoutes(runId),
     ...withProof(pageRoutes, service.secondFactors),

@@ -136,6 +136,8 @@ export interface Evidence {
   readonly authenticatedEmail: string | null;
   /** Time at which its code was confirmed, for several documents; absent = with this signature. */
   readonly emailConfirmedAt?: Millis;
+  /** Remote signing service that keeps the certificate; absent = none. */
+  readonly signingProvider?: { readonly name: string; readonly address: string };
   /** Number that the confirmed code was sent to; absent = none. */
   readonly authenticatedPhone?: string;
   /** Time at which the app of the confirmed code was set up, with a mailed code; absent = none. */

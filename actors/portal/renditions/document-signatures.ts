@@ -177,6 +177,7 @@ function evidenceView(
     ...(evidence.emailConfirmedAt !== undefined && {
       emailConfirmedAt: new Date(evidence.emailConfirmedAt).toISOString(),
     }),
+    ...(evidence.signingProvider !== undefined && { signingProvider: { ...evidence.signingProvider } }),
     authenticatedPhoneNumberLastDigits: evidence.authenticatedPhone?.slice(-4) ?? null,
     authenticatedPhoneNumber: evidence.authenticatedPhone ?? null,
     ...(evidence.authenticatorAppSince !== undefined && {

@@ -23,7 +23,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `emailConfirmedAt`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `reading` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `emailConfirmedAt`, `signingProvider`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -51,6 +51,7 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       ...(evidence.emailConfirmedAt !== undefined && {
         emailConfirmedAt: new Date(evidence.emailConfirmedAt).toISOString(),
       }),
+      ...(evidence.signingProvider !== undefined && { signingProvider: { ...evidence.signingProvider } }),
       ...(evidence.authenticatedPhone !== undefined && {
         authenticatedPhoneNumber: evidence.authenticatedPhone,
       }),

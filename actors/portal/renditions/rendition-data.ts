@@ -81,6 +81,7 @@ function personOf(
       authenticationTypes: evidence.authenticationTypes,
       authenticatedEmail: evidence.authenticatedEmail,
       emailConfirmedAt: evidence.emailConfirmedAt ?? null,
+      signingProvider: evidence.signingProvider ?? null,
       authenticatedPhone: evidence.authenticatedPhone ?? null,
       authenticatorAppSince: evidence.authenticatorAppSince ?? null,
       passkey: evidence.passkey ?? null,

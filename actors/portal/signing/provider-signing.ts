@@ -22,18 +22,18 @@ import type { Language } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import {
-  CscPersons,
+  type CscPersons,
   type PersonCredential,
   ProviderFailure,
-  type SigningProvider,
 } from '../../shared/key-services/csc-person.ts';
 import type { AskedSecret } from '../../shared/key-services/csc-secrets.ts';
 import type { SecretBox } from '../../shared/secrets/secret-box.ts';
-import type { RequestOrigin } from '../api/callers.ts';
+import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import type { SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import { pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
+import type { OpenProviders } from './open-providers.ts';
 import { assertRead, assertTurn, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 
@@ -105,8 +105,6 @@ export interface ShownCredential {
 }
 
 export class ProviderSigning {
-  readonly #providers: ReadonlyMap<string, { readonly at: CscPersons; readonly settings: SigningProvider }>;
-
   constructor(
     private readonly needs: {
       readonly runtime: Pick<ServiceRuntime, 'clock' | 'ids' | 'log' | 'faults'>;
@@ -116,25 +114,18 @@ export class ProviderSigning {
       readonly secrets: SecretBox;
       /** Without a slash at its end. */
       readonly publicUrl: () => string;
-      readonly providers: readonly SigningProvider[];
+      readonly providers: OpenProviders;
     },
-  ) {
-    this.#providers = new Map(
-      needs.providers.map((settings) => {
-        return [settings.name, { settings, at: new CscPersons(settings, needs.runtime.clock) }];
-      }),
-    );
-  }
+  ) {}
 
   /** Providers for documents of an organization. */
-  offered(organization: string): readonly Pick<SigningProvider, 'name' | 'title'>[] {
-    return this.needs.providers
-      .filter((one) => one.organization === undefined || one.organization === organization)
-      .map(({ name, title }) => ({ name, title }));
+  offered(organization: Tenant['organization']): ReturnType<OpenProviders['offered']> {
+    return this.needs.providers.offered(organization);
   }
 
-  titleOf(provider: string): string {
-    return this.#providers.get(provider)?.settings.title ?? provider;
+  /** Empty: there is no such provider. */
+  titleOf(provider: string): Promise<string> {
+    return this.needs.providers.titleOf(provider);
   }
 
   /**
@@ -155,7 +146,8 @@ export class ProviderSigning {
   ): Promise<Extract<SigningStepOutcome, { readonly kind: 'onward' }>> {
     const { provider, isQuiet, reading, language } = given;
     const call = await this.#call(access);
-    if (!this.offered(call.context.organization.name).some(({ name }) => name === provider))
+    const offered = await this.offered(call.context.organization);
+    if (!offered.some(({ name }) => name === provider))
       throw new PortalRefusal('NotFound', 'The document is signed at no such provider.');
     assertRead(call.context, reading);
     const started = await this.needs.certificates.prepare(call, given);
@@ -171,9 +163,8 @@ export class ProviderSigning {
       ...(reading !== undefined && { reading: { ...reading, pages: firstPages(reading.pages) } }),
     } as const;
     try {
-      return await this.#onward(visit, (secrets) =>
-        this.#at(provider).serviceAddress(secrets, visit.language),
-      );
+      const at = await this.#at(provider);
+      return await this.#onward(visit, (secrets) => at.serviceAddress(secrets, visit.language));
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
       this.#log(provider, error);
@@ -203,7 +194,7 @@ export class ProviderSigning {
     const outcome = await this.#attempt(visit, async () => {
       if (!(await use(state))) return this.#over(visit, 'over');
       const { verifier } = visit;
-      const token = await this.#at(provider).answer(
+      const token = await (await this.#at(provider)).answer(
         { verifier, redirectUri: this.#redirectUri(provider) },
         query,
       );
@@ -231,7 +222,7 @@ export class ProviderSigning {
     const outcome = await this.#attempt(visit, async () => {
       const call = await this.#callOf(visit);
       assertTurn(call);
-      const credentials = await this.#at(provider).credentials(visit.token ?? '');
+      const credentials = await (await this.#at(provider)).credentials(visit.token ?? '');
       return { document: call.context.name, credentials: credentials.map(shown), page: pageOf(visit) };
     });
     if (!('kind' in outcome)) return outcome;
@@ -258,7 +249,7 @@ export class ProviderSigning {
       const call = await this.#callOf(visit);
       assertTurn(call);
       const { token = '', credential = '', question } = visit;
-      const { secrets = [] } = await this.#at(provider).credential(token, credential);
+      const { secrets = [] } = await (await this.#at(provider)).credential(token, credential);
       return { document: call.context.name, secrets, question, page: pageOf(visit) };
     });
     if (!('kind' in outcome)) return outcome;
@@ -290,12 +281,12 @@ export class ProviderSigning {
       if (!(await use(state))) return this.#over(visit, 'over');
       assertTurn(await this.#callOf(visit));
       const { token = '', credential: id = '', toSign, refused = 0 } = visit;
-      const credential = await this.#at(provider).credential(token, id);
+      const credential = await (await this.#at(provider)).credential(token, id);
       const { secrets } = credential;
       if (toSign === undefined || secrets === undefined) return this.#over(visit, 'over');
       const typed = new Map(secrets.map((one, index) => [one.id, values[index] ?? '']));
       try {
-        const SAD = await this.#at(provider).authorize(token, credential, toSign, typed);
+        const SAD = await (await this.#at(provider)).authorize(token, credential, toSign, typed);
         return await this.#sign(visit, SAD, origin);
       } catch (error) {
         const isWrong = error instanceof ProviderFailure && error.reason === 'secret';
@@ -312,7 +303,7 @@ export class ProviderSigning {
     { until: _, verifier: __, question: ___, ...visit }: ProviderVisit,
     credential: PersonCredential,
   ): Promise<Extract<StepOutcome, { readonly kind: 'secrets' }>> {
-    const question = await this.#at(visit.provider).challenge(visit.token ?? '', credential);
+    const question = await (await this.#at(visit.provider)).challenge(visit.token ?? '', credential);
     const asked = { ...visit, step: 'secrets', ...(question !== undefined && { question }) } as const;
     return { kind: 'secrets', visit: this.#seal(asked).visit, isAgain: (visit.refused ?? 0) > 0 };
   }
@@ -329,7 +320,7 @@ export class ProviderSigning {
     const outcome = await this.#attempt(visit, async () => {
       const { token = '', until: _, verifier: __, ...more } = visit;
       const call = await this.#callOf(visit);
-      const credential = await this.#at(provider).credential(token, credentialId);
+      const credential = await (await this.#at(provider)).credential(token, credentialId);
       const { scheme, certificates, trouble } = credential;
       const [own, ...chain] = certificates.map((der) => der.toString('base64'));
       if (trouble !== undefined || scheme === undefined || own === undefined)
@@ -355,8 +346,9 @@ export class ProviderSigning {
         started: started.token,
       } as const;
       if (credential.secrets !== undefined) return this.#asking({ ...visit, ...credentialVisit }, credential);
+      const at = await this.#at(provider);
       return this.#onward(credentialVisit, (secrets) =>
-        this.#at(provider).credentialAddress(secrets, credentialId, toSign, {
+        at.credentialAddress(secrets, credentialId, toSign, {
           language: visit.language,
           description: call.context.name,
         }),
@@ -374,8 +366,9 @@ export class ProviderSigning {
     if (toSign === undefined) return this.#over(visit, 'over');
     const call = await this.#callOf(visit);
     await faults.at('portal.provider.authorized');
-    const credential = await this.#at(visit.provider).credential(token, id);
-    const signature = await this.#at(visit.provider).sign({ token, SAD }, credential, toSign);
+    const { at, settings } = await this.needs.providers.get(visit.provider);
+    const credential = await at.credential(token, id);
+    const signature = await at.sign({ token, SAD }, credential, toSign);
     await faults.at('portal.provider.signed');
     const { certificates } = this.needs;
     const answer = await certificates.complete(
@@ -386,6 +379,7 @@ export class ProviderSigning {
         disableNotifications: visit.isQuiet,
         reading: visit.reading,
         isFinal: true,
+        provider: { name: settings.title, address: settings.address },
       },
       origin,
       call.turn,
@@ -428,7 +422,7 @@ export class ProviderSigning {
 
   /** The state is authenticated with the rest: another one opens nothing. */
   #open(provider: string, state: string, sealed: string): ProviderVisit | undefined {
-    if (!this.#providers.has(provider) || sealed === '' || sealed.length > MAX_SEALED) return undefined;
+    if (sealed === '' || sealed.length > MAX_SEALED) return undefined;
     try {
       const text = this.needs.secrets.decrypt(sealed, placeOf(provider, state));
       const visit = providerVisit.safeParse(JSON.parse(text)).data;
@@ -488,10 +482,8 @@ export class ProviderSigning {
     return signingCall(access, this.needs.directory, this.needs.links);
   }
 
-  #at(provider: string): CscPersons {
-    const found = this.#providers.get(provider)?.at;
-    if (found === undefined) throw new PortalRefusal('NotFound');
-    return found;
+  async #at(provider: string): Promise<CscPersons> {
+    return (await this.needs.providers.get(provider)).at;
   }
 
   #redirectUri(provider: string): string {

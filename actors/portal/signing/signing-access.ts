@@ -254,6 +254,7 @@ export function evidenceOf(
   }: {
     readonly signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset' | 'reading'> & {
       readonly values?: readonly FilledValue[] | undefined;
+      readonly provider?: Evidence['signingProvider'];
     };
     readonly confirmed: ConfirmedCodes;
     readonly at: Millis;
@@ -273,6 +274,7 @@ export function evidenceOf(
     ],
     authenticatedEmail: kinds.includes('Email') ? user.email : null,
     ...(mailbox !== undefined && { emailConfirmedAt: mailbox.provenAt }),
+    ...(signing.provider !== undefined && { signingProvider: signing.provider }),
     ...(phone !== undefined && { authenticatedPhone: phone }),
     ...(appSince !== undefined && { authenticatorAppSince: appSince }),
     ...(passkeySince !== undefined &&

@@ -275,12 +275,15 @@ export class CertificateSigning {
       disableNotifications,
       reading,
       isFinal = false,
+      provider,
     }: {
       readonly token: string;
       readonly signature: Buffer;
       readonly isFinal?: boolean;
       readonly disableNotifications?: boolean | null | undefined;
       readonly reading?: ElectronicSigning['reading'];
+      /** That keeps the certificate. */
+      readonly provider?: Parameters<typeof evidenceOf>[2]['signing']['provider'];
     },
     origin: RequestOrigin,
     of?: SigningCall['turn'],
@@ -306,7 +309,7 @@ export class CertificateSigning {
       id,
       value: signature.toString('base64'),
       ...evidenceOf(owner, origin, {
-        signing: { values: reservation.values, reading },
+        signing: { values: reservation.values, reading, ...(provider && { provider }) },
         confirmed: { kinds: [] },
         at: clock.now(),
       }),

@@ -6,7 +6,7 @@ import { actionMail } from '../../../machines/portal/documents/document-notifica
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { documentType, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import type { RequestOrigin, Tenants } from '../api/callers.ts';
+import type { RequestOrigin, Tenant, Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import { participantPrincipal, recordAction } from '../document-records/document-messages.ts';
@@ -119,7 +119,7 @@ export class SigningPages {
       readonly qualificationOf: (
         organization: DocumentContext['organization']['id'],
       ) => Promise<string | null>;
-      readonly providerSigning: { offered(organization: string): PageProviders };
+      readonly providerSigning: { offered(organization: Tenant['organization']): Promise<PageProviders> };
     },
   ) {}
 
@@ -205,7 +205,7 @@ export class SigningPages {
       ...(named && {
         action: {
           ...(await this.#action(context, named, ticket.needsEmailCode, state)),
-          providers: ticket.isHere ? [] : this.needs.providerSigning.offered(context.organization.name),
+          providers: ticket.isHere ? [] : await this.needs.providerSigning.offered(context.organization),
         },
       }),
       participants: pageParticipants(context, ticket),

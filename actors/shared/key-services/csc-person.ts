@@ -29,6 +29,8 @@ export interface SigningProvider {
   readonly clientSecret: string;
   /** See `ServiceSigner.proxy`. @default none */
   readonly proxy?: string | undefined;
+  /** For its addresses. @default any: an operator has configured them */
+  readonly policy?: NonNullable<JsonRequest['policy']>;
 }
 
 /**
@@ -99,6 +101,7 @@ export class CscPersons {
   readonly #client: JsonClient;
   readonly #base: string;
   readonly #isFirst: boolean;
+  readonly #policy: NonNullable<JsonRequest['policy']>;
   #known: { readonly endpoints: Endpoints; readonly until: number } | undefined;
 
   constructor(
@@ -108,6 +111,25 @@ export class CscPersons {
     this.#client = new JsonClient({ connections: 8, proxy: provider.proxy });
     this.#base = provider.address.replace(/\/$/, '');
     this.#isFirst = this.#base.endsWith('/v1');
+    this.#policy = provider.policy ?? 'any';
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /**
+   * Asks as a client, with a code that nobody has.
+   * @throws {ProviderFailure} for what would prevent signatures
+   */
+  async test(redirectUri: string): Promise<void> {
+    this.#known = undefined;
+    try {
+      await this.answer({ verifier: 'a'.repeat(43), redirectUri }, { code: 'test' });
+    } catch (error) {
+      // A provider that knows the client refuses the code.
+      if (!(error instanceof ProviderFailure) || error.reason !== 'refused') throw error;
+    }
   }
 
   /** Address at which the person lets this service in. @throws {ProviderFailure} */
@@ -302,7 +324,7 @@ export class CscPersons {
 
   async #findEndpoints(): Promise<Endpoints> {
     const { authorization } = this.provider;
-    if (authorization !== undefined) return { ...this.#endpointsBelow(authorization), policy: 'any' };
+    if (authorization !== undefined) return { ...this.#endpointsBelow(authorization), policy: this.#policy };
     const answer = await this.#send({ url: `${this.#base}/info`, headers: {}, body: {} });
     const { authType, methods, oauth2, oauth2Issuer } = answer.body;
     const listed = Array.isArray(methods) ? methods : [];
@@ -336,7 +358,9 @@ export class CscPersons {
 
   /** Policy for an address that the provider names: it is not configured, unless it is on the same host. */
   #policyOf(address: string): Endpoints['policy'] {
-    return URL.canParse(address) && new URL(address).host === new URL(this.#base).host ? 'any' : 'public';
+    return URL.canParse(address) && new URL(address).host === new URL(this.#base).host
+      ? this.#policy
+      : 'public';
   }
 
   /** Without encryption, code and secret could be read; loopback is for development. */
@@ -368,7 +392,7 @@ export class CscPersons {
   async #send(request: Omit<JsonRequest, 'method'> & Partial<JsonRequest>): Promise<JsonAnswer> {
     try {
       return await limited(this.clock, REQUEST_MS, (limit: RequestLimit) =>
-        this.#client.send({ ...request, method: request.method ?? 'POST' }, limit, false),
+        this.#client.send({ policy: this.#policy, method: 'POST', ...request }, limit, false),
       );
     } catch (error) {
       if (error instanceof ServiceBusy) throw new ProviderFailure('unavailable', error.message);

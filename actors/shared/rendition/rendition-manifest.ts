@@ -140,6 +140,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     evidence?.authenticationTypes.includes('Application') === true
       ? filled(words.byApplication, { name: evidence.applicationName ?? '' })
       : '',
+    evidence?.signingProvider ? filled(words.byProvider, evidence.signingProvider) : '',
     evidence?.hostName ? filled(words.inPerson, { name: evidence.hostName }) : '',
   ].filter((text) => text !== '');
   const rows: readonly (readonly [label: string, value: string | null | undefined])[] = [

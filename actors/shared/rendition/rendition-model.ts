@@ -41,6 +41,8 @@ export interface RenditionPerson {
     readonly authenticatedEmail: string | null;
     /** Time at which its code was confirmed, for several documents. @default with the signature */
     readonly emailConfirmedAt?: Millis | null;
+    /** Remote signing service that keeps the certificate. @default none */
+    readonly signingProvider?: { readonly name: string; readonly address: string } | null;
     readonly authenticatedPhone: string | null;
     /** Time at which the authenticator app was set up. */
     readonly authenticatorAppSince: Millis | null;

@@ -11,7 +11,7 @@ export const providerStart = {
   body: members({
     ticket: shown(textUpTo(2_000), 'Ticket of the participant’s link.', EXAMPLE_IDS.ticket),
     documentVersion: shown(whole.nullish(), 'Version that the participant has seen, from 1.', 1),
-    provider: shown(textUpTo(40), 'Name of the provider.', 'acme-trust'),
+    provider: shown(textUpTo(80), 'Name of the provider.', 'acme-trust'),
     culture: shown(maybeText, 'Language of the pages that follow.', 'en'),
     signaturePositions: severalPositions,
     fieldValues: filledFields,

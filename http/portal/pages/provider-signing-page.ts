@@ -51,7 +51,7 @@ const NAME_LENGTH = 8;
 /** Characters of visits that a browser keeps: with more, its requests would become too long (`MAX_HEAD_BYTES`). */
 const MAX_KEPT = 8_000;
 
-const params = z.object({ name: z.string().max(40) });
+const params = z.object({ name: z.string().max(80) });
 const state = z
   .string()
   .max(MAX_STATE)
@@ -133,7 +133,7 @@ function returnRoute({ signing, steps, used }: Parts): AnyRoute {
       // Some browsers send no cookie on the way from another site, and send it from a page of ours.
       if (visit.sealed === '' && visit.state !== '' && isShort && query['again'] === undefined) {
         const to = `return?${new URLSearchParams({ ...textsOf(query), again: '1' })}`;
-        const frame = frameOf(signing, name, { page: undefined, header });
+        const frame = await frameOf(signing, name, { page: undefined, header });
         return page(200, onTheWayPage(frame, { to, text: 'returned' }), pageHeaders('none'));
       }
       const outcome = await signing.answer(name, isShort ? visit : { state: '', sealed: '' }, {
@@ -161,7 +161,7 @@ function choiceRoute({ signing, steps }: Parts): AnyRoute {
       const found = await signing.choices(name, visitOf(query.visit, header('cookie'), caller));
       if ('kind' in found) return replyTo(signing, found, { name, header, caller });
       const { document, credentials, page: back } = found;
-      const html = certificateChoicePage(frameOf(signing, name, { page: back, header }), {
+      const html = certificateChoicePage(await frameOf(signing, name, { page: back, header }), {
         action: `/signing-provider/${encodeURIComponent(name)}`,
         visit: query.visit,
         document,
@@ -208,7 +208,7 @@ function secretsRoute({ signing, steps }: Parts): AnyRoute {
       await steps.acquire(clientNetwork(caller.address));
       const found = await signing.secrets(name, visitOf(query.visit, header('cookie'), caller));
       if ('kind' in found) return replyTo(signing, found, { name, header, caller });
-      const html = secretsPage(frameOf(signing, name, { ...found, header }), {
+      const html = secretsPage(await frameOf(signing, name, { ...found, header }), {
         ...found,
         action: `/signing-provider/${encodeURIComponent(name)}/authorization`,
         visit: query.visit,
@@ -264,7 +264,11 @@ interface Step {
   readonly caller: Caller;
 }
 
-function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: Step): PageReply | EmptyReply {
+async function replyTo(
+  signing: ProviderSigning,
+  outcome: SigningStepOutcome,
+  step: Step,
+): Promise<PageReply | EmptyReply> {
   const { name, header } = step;
   const path = `/signing-provider/${encodeURIComponent(name)}`;
   const visits = ['visit' in outcome && outcome.visit, 'choice' in outcome && outcome.choice];
@@ -284,7 +288,7 @@ function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: St
       return redirect(302, `${path}/authorization?${query}`, cookies);
     }
     case 'onward': {
-      const html = onTheWayPage(frameOf(signing, name, { page: undefined, header }), {
+      const html = onTheWayPage(await frameOf(signing, name, { page: undefined, header }), {
         to: outcome.address,
         text: 'onward',
       });
@@ -293,7 +297,7 @@ function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: St
     case 'failed': {
       const status = outcome.why === 'unavailable' ? 503 : 403;
       const choice = outcome.back && `${path}?visit=${outcome.back}`;
-      const html = providerTroublePage(frameOf(signing, name, { ...outcome, header }), {
+      const html = providerTroublePage(await frameOf(signing, name, { ...outcome, header }), {
         ...outcome,
         choice,
       });
@@ -303,7 +307,7 @@ function replyTo(signing: ProviderSigning, outcome: SigningStepOutcome, step: St
 }
 
 /** The page is in the language of the visit, as far as that is known. */
-function frameOf(
+async function frameOf(
   signing: ProviderSigning,
   name: string,
   { page: back, header }: { readonly page: string | undefined; readonly header: Step['header'] },
@@ -311,7 +315,7 @@ function frameOf(
   const culture = new URLSearchParams(back?.split('?')[1]).get('culture') ?? '';
   return {
     words: textsFor(languageOf(culture), header('accept-language')),
-    provider: signing.titleOf(name),
+    provider: await signing.titleOf(name),
   };
 }
 

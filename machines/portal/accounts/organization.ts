@@ -8,6 +8,8 @@
  * | Active | REVOKE_SECRET   | Active |         | of an existing secret                                    |
  * | Active | CONFIGURE       | Active |         |                                                          |
  * | Active | USED            | Active |         | with an existing secret                                  |
+ * | Active | PUT_PROVIDER    | Active |         | changes the one of that id, or adds one, up to 10        |
+ * | Active | REMOVE_PROVIDER | Active |         | that exists                                              |
  * | Active | RECORD          | Active |         |                                                          |
  *
  * The runtime ensures that names are unique over all organizations.
@@ -72,10 +74,26 @@ export interface OrganizationSettings {
   readonly requireSecondFactor?: boolean;
 }
 
+/** Signing providers of one organization. */
+const MAX_PROVIDERS = 10;
+
+/** A remote signing service at which people sign the documents of the organization. */
+export interface StoredProvider {
+  readonly id: string;
+  readonly title: string;
+  readonly address: string;
+  readonly authorization: string | null;
+  readonly clientId: string;
+  /** Encrypted. */
+  readonly clientSecret: string;
+}
+
 export interface OrganizationContext extends OrganizationSettings {
   readonly name: string;
   readonly createdAt: Millis;
   readonly applications: readonly Application[];
+  /** Absent = none. */
+  readonly signingProviders?: readonly StoredProvider[];
 }
 
 export const NO_SETTINGS: OrganizationSettings = {
@@ -106,6 +124,8 @@ export type OrganizationMessage = { readonly at: Millis; readonly by?: string | 
     } & NewSecret)
   | { readonly type: 'REVOKE_SECRET'; readonly applicationId: ApplicationId; readonly id: string }
   | { readonly type: 'CONFIGURE'; readonly settings: Partial<OrganizationSettings> }
+  | { readonly type: 'PUT_PROVIDER'; readonly provider: StoredProvider; readonly isNew: boolean }
+  | { readonly type: 'REMOVE_PROVIDER'; readonly id: string }
   | { readonly type: 'USED'; readonly applicationId: ApplicationId; readonly id: string }
   /** Adds a line to the journal, for actions that change no actor. */
   | {
@@ -180,6 +200,24 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
         secrets.map((secret) => (secret.id === id ? { ...secret, lastUsedAt: at } : secret)),
       );
       return { context: { applications } };
+    },
+    PUT_PROVIDER: ({ signingProviders = [] }, { provider, isNew }) => {
+      const isKnown = signingProviders.some(({ id }) => id === provider.id);
+      if (isNew === isKnown || (isNew && signingProviders.length >= MAX_PROVIDERS)) return undefined;
+      const others = signingProviders.map((one) => (one.id === provider.id ? provider : one));
+      return {
+        context: { signingProviders: isNew ? [...signingProviders, provider] : others },
+        note: `Signing provider ${provider.title} (${provider.address}) ${isNew ? 'added' : 'changed'}.`,
+      };
+    },
+    REMOVE_PROVIDER: ({ signingProviders = [] }, { id }) => {
+      const removed = signingProviders.find((one) => one.id === id);
+      return (
+        removed && {
+          context: { signingProviders: signingProviders.filter((one) => one !== removed) },
+          note: `Signing provider ${removed.title} (${removed.address}) removed.`,
+        }
+      );
     },
     RECORD: (_, { note, data }) => ({ context: {}, note, ...(data !== undefined && { data }) }),
   },

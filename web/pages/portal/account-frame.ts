@@ -92,6 +92,7 @@ function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationI
               link('/organization/users', navigation.users, 'users'),
               link('/organization/branding', navigation.branding, 'palette'),
               link('/organization/applications', navigation.applications, 'plug'),
+              link('/organization/signing-providers', navigation.providers, 'pen-line'),
             ],
           },
         ]

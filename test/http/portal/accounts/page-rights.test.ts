@@ -181,6 +181,12 @@ test('each person finds on the pages what the role and the right permit, and all
   await browser.submit('/organization/webhooks', { url: 'http://127.0.0.1:9/', authType: 'NoAuth' });
   const hook = /webhooks\/([0-9a-f-]{36})\/test/.exec(await browser.page('/organization'))?.[1] ?? '';
   t.is((await browser.submit(`/organization/webhooks/${hook}/test`)).status, 200);
+  await browser.submit('/organization/signing-providers', {
+    title: 'Trust',
+    address: 'http://127.0.0.1:9/csc/v2',
+    clientId: 'a',
+    clientSecret: 'b',
+  });
   const applications = await browser.page('/organization/applications');
   const application = /\/organization\/applications\/([0-9a-f-]{36})/.exec(applications)?.[1] ?? '';
   const grants = [
@@ -215,6 +221,7 @@ test('each person finds on the pages what the role and the right permit, and all
     '/organization': ['/organization'],
     '/organization/users': ['/organization/users'],
     '/organization/users/{userId}': [`/organization/users/${member}`],
+    '/organization/signing-providers': ['/organization/signing-providers'],
     '/organization/applications': ['/organization/applications'],
     '/organization/applications/{applicationId}': [`/organization/applications/${application}`],
     '/organization/branding': ['/organization/branding'],

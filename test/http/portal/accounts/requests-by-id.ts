@@ -2,6 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, SAMPLE } from '../../../actors/portal/service.ts';
 
+const PROVIDER = {
+  title: 'Trust',
+  address: 'http://127.0.0.1:9/csc/v2',
+  clientId: 'a',
+  clientSecret: 'b',
+};
+
 /** Ids of the organization's resources, or unknown ids. */
 export interface Ids {
   readonly document: string;
@@ -13,6 +20,7 @@ export interface Ids {
   readonly flow: string;
   readonly organization: string;
   readonly webhook: string;
+  readonly provider: string;
   readonly delivery: string;
   readonly member: string;
   readonly generation: string;
@@ -224,6 +232,21 @@ export const REQUESTS: readonly Request[] = [
     'POST /api/organizations/{id}/webhooks/{webhookId}/test',
     own(({ webhook }) => `/webhooks/${webhook}/test`),
   ],
+  ['GET /api/organizations/{id}/signing-providers', own(() => '/signing-providers')],
+  ['POST /api/organizations/{id}/signing-providers', own(() => '/signing-providers'), () => PROVIDER],
+  [
+    'PUT /api/organizations/{id}/signing-providers/{providerId}',
+    own(({ provider }) => `/signing-providers/${provider}`),
+    () => PROVIDER,
+  ],
+  [
+    'DELETE /api/organizations/{id}/signing-providers/{providerId}',
+    own(({ provider }) => `/signing-providers/${provider}`),
+  ],
+  [
+    'POST /api/organizations/{id}/signing-providers/{providerId}/test',
+    own(({ provider }) => `/signing-providers/${provider}/test`),
+  ],
   ['GET /api/organizations/{id}/deliveries', own(() => '/deliveries')],
   [
     'POST /api/organizations/{id}/deliveries/{deliveryId}/resend',
@@ -321,6 +344,8 @@ export async function belongings(client: Client, organization: string): Promise<
   const webhooks = `/api/organizations/${organization}/webhooks`;
   const { id: webhook } = await client.post<{ id: string }>(webhooks, { url: 'http://127.0.0.1:9/' });
   const { id: delivery } = await client.post<{ id: string }>(`${webhooks}/${webhook}/test`, {});
+  const providers = `/api/organizations/${organization}/signing-providers`;
+  const { id: provider } = await client.post<{ id: string }>(providers, PROVIDER);
   const { id: member } = await client.post<{ id: string }>('/api/organizations/users', user);
   const file = {
     id: (await client.upload({ name: 'a.csv', type: 'text/csv', content: Buffer.from('a\n1\n') })).id,
@@ -361,6 +386,7 @@ export async function belongings(client: Client, organization: string): Promise<
     flow,
     organization,
     webhook,
+    provider,
     delivery,
     member,
     generation,
@@ -383,6 +409,7 @@ export function unknownIds(): Ids {
       'flow',
       'organization',
       'webhook',
+      'provider',
       'delivery',
       'member',
       'generation',

@@ -228,6 +228,14 @@ async function prepare(
     );
     return { params: { id, webhookId: hook.id } };
   }
+  if (path.includes('{providerId}')) {
+    const id = own.organizationId;
+    const provider = await own.post<Identified>(
+      `/api/organizations/${id}/signing-providers`,
+      exampleOf('POST /api/organizations/{id}/signing-providers'),
+    );
+    return { params: { id, providerId: provider.id } };
+  }
   if (path.includes('organizations/{id}')) return { params: { id: own.organizationId } };
   if (path.includes('{subject}')) return { params: { subject: 'hr-1042' } };
   return files(acme);
