@@ -97,7 +97,7 @@ export async function setUpPortal(
       identifiers: portal.identifiers,
       allowUnproven: portal.allowUnprovenCertificates,
       signingProviders: portal.signingProviders.map(({ title, proxyEnvVar, ...provider }) => {
-        return { ...provider, title: title ?? provider.name, proxy: proxyEnvVar?.value };
+        return { ...provider, origin: 'operator', title: title ?? provider.name, proxy: proxyEnvVar?.value };
       }),
       uploadMaxBytes: portal.uploadMaxBytes,
       notifyParticipants: portal.notifyParticipants,

@@ -19,7 +19,7 @@ const address = {
   exampleValue: 'https://remote.example.org/csc/v2',
 };
 const authorization = {
-  description: 'Address above `/oauth2/authorize` and `/oauth2/token`. Null: what the provider says.',
+  description: 'Address above `/oauth2/authorize` and `/oauth2/token`. Null: what the provider says, on the host of `address`.',
   exampleValue: null,
 };
 const clientId = { description: 'Client id that the provider has issued.', exampleValue: 'sealwright' };
@@ -78,7 +78,7 @@ export const listProviders = operation('GET /api/organizations/{id}/signing-prov
 export const createProvider = operation('POST /api/organizations/{id}/signing-providers', {
   summary: 'Adds a remote signing service at which participants sign with certificates that it keeps.',
   description:
-    'For documents of this organization, at most ten. `BadRequest` names an address that the service may not call, such as a private one.',
+    'For documents of this organization, at most ten. Its credentials are authorized on pages of the provider (`oauth2code`). `BadRequest` names an address that the service may not call, such as a private one or one with a port.',
   scope: 'Administer',
   params: organizationParams,
   body: newProvider,
@@ -90,7 +90,7 @@ export const createProvider = operation('POST /api/organizations/{id}/signing-pr
 export const replaceProvider = operation('PUT /api/organizations/{id}/signing-providers/{providerId}', {
   summary: 'Changes a signing provider.',
   description:
-    'Signatures that are under way there go on with it. `NotFound`: the organization has no such provider.',
+    'Signatures that are under way there end where an address or the client id changes. `NotFound`: the organization has no such provider.',
   scope: 'Administer',
   params: providerParams,
   body: newProvider,

@@ -243,6 +243,7 @@ function record(): ValidationRecord {
       reasons: [HOSTILE],
     },
     evidences: null,
+    signingProvider: { name: HOSTILE, address: 'https://remote.example.org/csc/v2' },
   };
   return {
     id: 'd',

@@ -142,7 +142,10 @@ function asMade(
 
 /** The signer of an electronic signature is the participant, whose certificate did not make the seal. */
 function ownView(view: SignatureView, made: CompletedAction, document: DocumentContext): SignatureView {
-  if (made.kind !== 'electronic') return view;
+  if (made.kind !== 'electronic') {
+    const { signingProvider } = made.evidence ?? {};
+    return { ...view, ...(signingProvider !== undefined && { signingProvider: { ...signingProvider } }) };
+  }
   const participant = participantOf(document, made);
   if (participant === undefined) return { ...view, isElectronic: true, qualification: null };
   const { id, key, file } = document;
@@ -177,7 +180,6 @@ function evidenceView(
     ...(evidence.emailConfirmedAt !== undefined && {
       emailConfirmedAt: new Date(evidence.emailConfirmedAt).toISOString(),
     }),
-    ...(evidence.signingProvider !== undefined && { signingProvider: { ...evidence.signingProvider } }),
     authenticatedPhoneNumberLastDigits: evidence.authenticatedPhone?.slice(-4) ?? null,
     authenticatedPhoneNumber: evidence.authenticatedPhone ?? null,
     ...(evidence.authenticatorAppSince !== undefined && {

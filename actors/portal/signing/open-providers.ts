@@ -1,23 +1,29 @@
 /** Signing providers of the operator and of organizations, with their connections. */
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { CscPersons, type SigningProvider } from '../../shared/key-services/csc-person.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { OrganizationProviders } from './organization-providers.ts';
+import { type OrganizationProviders, shownTitle } from './organization-providers.ts';
 
-interface OpenProvider {
+export interface OpenProvider {
   readonly at: CscPersons;
   readonly settings: SigningProvider;
+  /** Of addresses and client: a visit that began at others does not go on here. */
+  readonly stamp: string;
 }
 
 /** Providers of organizations whose connections are kept. */
 const MAX_OPEN = 200;
+/** Time for requests under way to a provider that is not kept any more: one may have used up an authorization. */
+const DRAIN_MS = 60_000;
+const STAMP_LENGTH = 16;
 
 export class OpenProviders {
   readonly #configured: ReadonlyMap<string, OpenProvider>;
   /** Of organizations, by what is stored. */
-  readonly #own = new LRUCache<string, OpenProvider>({ max: MAX_OPEN, dispose: ({ at }) => at.close() });
+  readonly #own: LRUCache<string, OpenProvider>;
 
   constructor(
     private readonly needs: {
@@ -27,6 +33,8 @@ export class OpenProviders {
       readonly own: Pick<OrganizationProviders, 'offered' | 'find'>;
     },
   ) {
+    const dispose = ({ at }: OpenProvider) => void needs.clock.after(DRAIN_MS, () => at.close());
+    this.#own = new LRUCache({ max: MAX_OPEN, dispose });
     this.#configured = new Map(needs.configured.map((settings) => [settings.name, this.#opened(settings)]));
   }
 
@@ -42,7 +50,8 @@ export class OpenProviders {
 
   /** Empty: there is no such provider. */
   async titleOf(name: string): Promise<string> {
-    return (await this.#find(name))?.settings.title ?? '';
+    const found = await this.#find(name);
+    return found === undefined ? '' : shownTitle(found.settings);
   }
 
   /** Refusals: `NotFound`. */
@@ -66,6 +75,12 @@ export class OpenProviders {
   }
 
   #opened(settings: SigningProvider): OpenProvider {
-    return { settings, at: new CscPersons(settings, this.needs.clock) };
+    const { address, authorization = null, clientId } = settings;
+    const stamp = hash('sha256', JSON.stringify([address, authorization, clientId]), 'base64url');
+    return {
+      settings,
+      at: new CscPersons(settings, this.needs.clock),
+      stamp: stamp.slice(0, STAMP_LENGTH),
+    };
   }
 }

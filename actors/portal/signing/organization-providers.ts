@@ -1,5 +1,6 @@
 /** Signing providers that organizations have added, with the secrets of their clients encrypted. */
 import { isPublicAddress, literalAddress } from '@sealwright/signatures/http';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import type { ProviderInput, ProviderView } from '../../../contracts/portal/signing-providers.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
@@ -57,7 +58,7 @@ export class OrganizationProviders {
       await provider.test(this.#returnAddress(settings.name));
       return null;
     } catch (error) {
-      if (error instanceof ProviderFailure) return error.message;
+      if (error instanceof ProviderFailure) return plainLine(error.message);
       throw error;
     } finally {
       provider.close();
@@ -66,7 +67,10 @@ export class OrganizationProviders {
 
   async offered(organization: OrganizationId): Promise<readonly Pick<SigningProvider, 'name' | 'title'>[]> {
     const all = await this.#stored(organization);
-    return all.map(({ id, title }) => ({ name: nameOf(organization, id), title }));
+    return all.map((stored) => {
+      const settings = this.#opened(organization, stored);
+      return { name: settings.name, title: shownTitle(settings) };
+    });
   }
 
   /** By its name in addresses; undefined: there is none. */
@@ -112,16 +116,17 @@ export class OrganizationProviders {
 
   #checked({ title, address, authorization, clientId }: ProviderInput) {
     const versioned = /\/v[12]\/?$/.test(address);
+    const { allowPrivate } = this.needs;
     checkTogether([
       () => {
         if (title === '') throw badField('Title', 'is required');
       },
       () => {
-        if (!versioned || !this.#mayCall(address))
+        if (!versioned || !mayBeCalled(address, allowPrivate))
           throw badField('Address', 'must be a public https address that ends with /v1 or /v2');
       },
       () => {
-        if (authorization && !this.#mayCall(authorization))
+        if (authorization && !mayBeCalled(authorization, allowPrivate))
           throw badField('Authorization', 'must be a public https address');
       },
       () => {
@@ -129,17 +134,6 @@ export class OrganizationProviders {
       },
     ]);
     return { title, address, authorization: authorization || null, clientId };
-  }
-
-  /** Names are resolved, and their addresses checked, when they are called. */
-  #mayCall(text: string): boolean {
-    if (!URL.canParse(text)) return false;
-    const url = new URL(text);
-    const { protocol, username, password, search, hash } = url;
-    if (username + password + search + hash !== '') return false;
-    const literal = literalAddress(url);
-    if (this.needs.allowPrivate) return protocol === 'https:' || (protocol === 'http:' && isHere(url));
-    return protocol === 'https:' && (literal === undefined || isPublicAddress(literal));
   }
 
   /** A secret that is kept is for the same hosts only: another one would learn it. */
@@ -157,6 +151,7 @@ export class OrganizationProviders {
   #opened(organization: OrganizationId, stored: StoredProvider): SigningProvider {
     const { id, title, address, authorization, clientId, clientSecret } = stored;
     return {
+      origin: 'organization',
       name: nameOf(organization, id),
       title,
       address,
@@ -176,6 +171,11 @@ export class OrganizationProviders {
   }
 }
 
+/** A name that an organization gives may be that of another provider: people see the host to which they go, too. */
+export function shownTitle({ origin, title, address, authorization = address }: SigningProvider): string {
+  return origin === 'operator' ? title : `${title} (${new URL(authorization).host})`;
+}
+
 /** Names of settings hold no dot. */
 function nameOf(organization: OrganizationId, id: string): string {
   return `${organization}.${id}`;
@@ -187,6 +187,22 @@ function placeOf(organization: OrganizationId, id: string): string {
 
 function hostsOf({ address, authorization }: Pick<StoredProvider, 'address' | 'authorization'>): string {
   return [address, authorization].map((one) => (one === null ? '' : new URL(one).origin)).join(' ');
+}
+
+/**
+ * True for an address that an organization may name. Names are resolved, and their addresses checked, when they are called.
+ * @param allowPrivate `Portal:WebhookAllowPrivate`
+ */
+export function mayBeCalled(text: string, allowPrivate: boolean): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const { protocol, username, password, search, hash, port } = url;
+  if (username + password + search + hash !== '') return false;
+  const literal = literalAddress(url);
+  if (allowPrivate) return protocol === 'https:' || (protocol === 'http:' && isHere(url));
+  // Another port would let the test tell which ones are open.
+  const isUsual = protocol === 'https:' && port === '';
+  return isUsual && (literal === undefined || isPublicAddress(literal));
 }
 
 function isHere({ hostname }: URL): boolean {

@@ -21,11 +21,7 @@ import type { ElectronicSigning } from '../../../contracts/portal/signing/signin
 import type { Language } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import {
-  type CscPersons,
-  type PersonCredential,
-  ProviderFailure,
-} from '../../shared/key-services/csc-person.ts';
+import { type PersonCredential, ProviderFailure } from '../../shared/key-services/csc-person.ts';
 import type { AskedSecret } from '../../shared/key-services/csc-secrets.ts';
 import type { SecretBox } from '../../shared/secrets/secret-box.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
@@ -33,7 +29,7 @@ import type { SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-reader.ts';
 import { pageState } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
-import type { OpenProviders } from './open-providers.ts';
+import type { OpenProvider, OpenProviders } from './open-providers.ts';
 import { assertRead, assertTurn, type SigningCall, signingCall } from './signing-access.ts';
 import type { CertificateSigning } from './signing-certificates.ts';
 
@@ -149,11 +145,13 @@ export class ProviderSigning {
     const offered = await this.offered(call.context.organization);
     if (!offered.some(({ name }) => name === provider))
       throw new PortalRefusal('NotFound', 'The document is signed at no such provider.');
+    const { at, stamp } = await this.needs.providers.get(provider);
     assertRead(call.context, reading);
     const started = await this.needs.certificates.prepare(call, given);
     const visit = {
       step: 'service',
       provider,
+      stamp,
       key: access.key,
       ticket: access.ticket,
       version: call.context.version,
@@ -163,7 +161,6 @@ export class ProviderSigning {
       ...(reading !== undefined && { reading: { ...reading, pages: firstPages(reading.pages) } }),
     } as const;
     try {
-      const at = await this.#at(provider);
       return await this.#onward(visit, (secrets) => at.serviceAddress(secrets, visit.language));
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error;
@@ -189,15 +186,14 @@ export class ProviderSigning {
       readonly use: (state: string) => Promise<boolean>;
     },
   ): Promise<SigningStepOutcome> {
-    const visit = this.#open(provider, state, sealed);
+    const visit = this.#read(provider, state, sealed);
     if (visit === undefined || visit.step === 'choose') return failed('over', visit);
     const outcome = await this.#attempt(visit, async () => {
       if (!(await use(state))) return this.#over(visit, 'over');
       const { verifier } = visit;
-      const token = await (await this.#at(provider)).answer(
-        { verifier, redirectUri: this.#redirectUri(provider) },
-        query,
-      );
+      const { at } = await this.#open(visit);
+      const secrets = { verifier, redirectUri: this.#redirectUri(provider) };
+      const token = await at.answer(secrets, query, visit.step === 'credential' ? 'credential' : 'service');
       if (visit.step === 'credential') return this.#sign(visit, token, origin);
       const { until: _, verifier: __, ...more } = visit;
       return {
@@ -217,12 +213,12 @@ export class ProviderSigning {
     | { readonly document: string; readonly credentials: readonly ShownCredential[]; readonly page: string }
     | Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>
   > {
-    const visit = this.#open(provider, state, sealed);
+    const visit = this.#read(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
     const outcome = await this.#attempt(visit, async () => {
       const call = await this.#callOf(visit);
       assertTurn(call);
-      const credentials = await (await this.#at(provider)).credentials(visit.token ?? '');
+      const credentials = await (await this.#open(visit)).at.credentials(visit.token ?? '');
       return { document: call.context.name, credentials: credentials.map(shown), page: pageOf(visit) };
     });
     if (!('kind' in outcome)) return outcome;
@@ -243,13 +239,13 @@ export class ProviderSigning {
       }
     | Extract<SigningStepOutcome, { readonly kind: 'failed' | 'signed' }>
   > {
-    const visit = this.#open(provider, state, sealed);
+    const visit = this.#read(provider, state, sealed);
     if (visit?.step !== 'secrets') return failed('over', visit);
     const outcome = await this.#attempt(visit, async () => {
       const call = await this.#callOf(visit);
       assertTurn(call);
       const { token = '', credential = '', question } = visit;
-      const { secrets = [] } = await (await this.#at(provider)).credential(token, credential);
+      const { secrets = [] } = await (await this.#open(visit)).at.credential(token, credential);
       return { document: call.context.name, secrets, question, page: pageOf(visit) };
     });
     if (!('kind' in outcome)) return outcome;
@@ -275,18 +271,19 @@ export class ProviderSigning {
       readonly use: (state: string) => Promise<boolean>;
     },
   ): Promise<SigningStepOutcome> {
-    const visit = this.#open(provider, state, sealed);
+    const visit = this.#read(provider, state, sealed);
     if (visit?.step !== 'secrets') return failed('over', visit);
     const outcome = await this.#attempt(visit, async () => {
       if (!(await use(state))) return this.#over(visit, 'over');
       assertTurn(await this.#callOf(visit));
       const { token = '', credential: id = '', toSign, refused = 0 } = visit;
-      const credential = await (await this.#at(provider)).credential(token, id);
+      const { at } = await this.#open(visit);
+      const credential = await at.credential(token, id);
       const { secrets } = credential;
       if (toSign === undefined || secrets === undefined) return this.#over(visit, 'over');
       const typed = new Map(secrets.map((one, index) => [one.id, values[index] ?? '']));
       try {
-        const SAD = await (await this.#at(provider)).authorize(token, credential, toSign, typed);
+        const SAD = await at.authorize(token, credential, toSign, typed);
         return await this.#sign(visit, SAD, origin);
       } catch (error) {
         const isWrong = error instanceof ProviderFailure && error.reason === 'secret';
@@ -303,7 +300,7 @@ export class ProviderSigning {
     { until: _, verifier: __, question: ___, ...visit }: ProviderVisit,
     credential: PersonCredential,
   ): Promise<Extract<StepOutcome, { readonly kind: 'secrets' }>> {
-    const question = await (await this.#at(visit.provider)).challenge(visit.token ?? '', credential);
+    const question = await (await this.#open(visit)).at.challenge(visit.token ?? '', credential);
     const asked = { ...visit, step: 'secrets', ...(question !== undefined && { question }) } as const;
     return { kind: 'secrets', visit: this.#seal(asked).visit, isAgain: (visit.refused ?? 0) > 0 };
   }
@@ -314,13 +311,14 @@ export class ProviderSigning {
     { state, sealed }: SealedVisit,
     credentialId: string,
   ): Promise<SigningStepOutcome> {
-    const visit = this.#open(provider, state, sealed);
+    const visit = this.#read(provider, state, sealed);
     if (visit?.step !== 'choose') return failed('over', visit);
     let choice: SealedVisit | undefined;
     const outcome = await this.#attempt(visit, async () => {
       const { token = '', until: _, verifier: __, ...more } = visit;
       const call = await this.#callOf(visit);
-      const credential = await (await this.#at(provider)).credential(token, credentialId);
+      const { at } = await this.#open(visit);
+      const credential = await at.credential(token, credentialId);
       const { scheme, certificates, trouble } = credential;
       const [own, ...chain] = certificates.map((der) => der.toString('base64'));
       if (trouble !== undefined || scheme === undefined || own === undefined)
@@ -346,7 +344,6 @@ export class ProviderSigning {
         started: started.token,
       } as const;
       if (credential.secrets !== undefined) return this.#asking({ ...visit, ...credentialVisit }, credential);
-      const at = await this.#at(provider);
       return this.#onward(credentialVisit, (secrets) =>
         at.credentialAddress(secrets, credentialId, toSign, {
           language: visit.language,
@@ -366,7 +363,7 @@ export class ProviderSigning {
     if (toSign === undefined) return this.#over(visit, 'over');
     const call = await this.#callOf(visit);
     await faults.at('portal.provider.authorized');
-    const { at, settings } = await this.needs.providers.get(visit.provider);
+    const { at, settings } = await this.#open(visit);
     const credential = await at.credential(token, id);
     const signature = await at.sign({ token, SAD }, credential, toSign);
     await faults.at('portal.provider.signed');
@@ -421,7 +418,7 @@ export class ProviderSigning {
   }
 
   /** The state is authenticated with the rest: another one opens nothing. */
-  #open(provider: string, state: string, sealed: string): ProviderVisit | undefined {
+  #read(provider: string, state: string, sealed: string): ProviderVisit | undefined {
     if (sealed === '' || sealed.length > MAX_SEALED) return undefined;
     try {
       const text = this.needs.secrets.decrypt(sealed, placeOf(provider, state));
@@ -482,8 +479,12 @@ export class ProviderSigning {
     return signingCall(access, this.needs.directory, this.needs.links);
   }
 
-  async #at(provider: string): Promise<CscPersons> {
-    return (await this.needs.providers.get(provider)).at;
+  /** The provider at which the visit began: code, token and what is typed go to no other one. Refusals: `NotFound`. */
+  async #open({ provider, stamp }: Pick<ProviderVisit, 'provider' | 'stamp'>): Promise<OpenProvider> {
+    const found = await this.needs.providers.get(provider);
+    // Visits that an earlier version began have no stamp.
+    if (stamp !== undefined && stamp !== found.stamp) throw new PortalRefusal('NotFound');
+    return found;
   }
 
   #redirectUri(provider: string): string {

@@ -13,8 +13,24 @@ import { type AskedSecret, authorizationData, isSecretRefused, secretsIn } from 
 import { isObject, type JsonAnswer, JsonClient, type JsonRequest } from './json-requests.ts';
 import { limited, REQUEST_MS, type RequestLimit, ServiceBusy } from './key-service.ts';
 
+/** Who named a provider. What an organization names is nobody's choice but its own, and may be there to deceive. */
+export type ProviderOrigin = 'operator' | 'organization';
+
+/**
+ * Modes in which a credential is authorized, and whether it may sign. A person types a PIN or a code on a page of this service
+ * only for a provider of the operator: an organization could collect them under the name of this service. What is not here signs
+ * nothing: `implicit` needs no person, so nobody would have confirmed.
+ */
+export const PERSON_MODES: {
+  readonly [mode: string]: { readonly [origin in ProviderOrigin]: boolean };
+} = {
+  oauth2code: { operator: true, organization: true },
+  explicit: { operator: true, organization: false },
+};
+
 /** A provider as configured. */
 export interface SigningProvider {
+  readonly origin: ProviderOrigin;
   /** Part of addresses. */
   readonly name: string;
   /** For persons. */
@@ -72,8 +88,8 @@ const MAX_CREDENTIALS = 20;
 const MAX_PAGES = 10;
 const MAX_ID = 500;
 const MAX_CHAIN = 10;
-/** Characters of a token, which a cookie has room for. */
-const MAX_TOKEN = 2_000;
+/** Characters of a token, by its scope: a cookie has room for that of the service, and the other one is used at once. */
+const MAX_TOKEN = { service: 2_000, credential: 16_384 } as const;
 const TOKEN = /^[\x21-\x7e]+$/;
 /** Time for which the answer of `info` is kept. */
 const FRESH_MS = 600_000;
@@ -87,6 +103,8 @@ interface Endpoints {
   readonly authorize: string;
   readonly token: string;
   readonly issuer: string | undefined;
+  /** True: each answer names the issuer (RFC 9207 §3). */
+  readonly namesIssuer?: boolean;
   /** For the address of tokens, to which the secret goes. */
   readonly policy: NonNullable<JsonRequest['policy']>;
 }
@@ -102,6 +120,8 @@ export class CscPersons {
   readonly #base: string;
   readonly #isFirst: boolean;
   readonly #policy: NonNullable<JsonRequest['policy']>;
+  /** Those that an administrator has named: persons and the secret go to no other one. Undefined: to any. */
+  readonly #origins: ReadonlySet<string> | undefined;
   #known: { readonly endpoints: Endpoints; readonly until: number } | undefined;
 
   constructor(
@@ -112,6 +132,9 @@ export class CscPersons {
     this.#base = provider.address.replace(/\/$/, '');
     this.#isFirst = this.#base.endsWith('/v1');
     this.#policy = provider.policy ?? 'any';
+    const { origin, address, authorization = address } = provider;
+    if (origin === 'organization')
+      this.#origins = new Set([address, authorization].map((one) => new URL(one).origin));
   }
 
   close(): void {
@@ -125,7 +148,8 @@ export class CscPersons {
   async test(redirectUri: string): Promise<void> {
     this.#known = undefined;
     try {
-      await this.answer({ verifier: 'a'.repeat(43), redirectUri }, { code: 'test' });
+      const { issuer: iss } = await this.#endpoints();
+      await this.answer({ verifier: 'a'.repeat(43), redirectUri }, { code: 'test', ...(iss && { iss }) });
     } catch (error) {
       // A provider that knows the client refuses the code.
       if (!(error instanceof ProviderFailure) || error.reason !== 'refused') throw error;
@@ -157,12 +181,14 @@ export class CscPersons {
 
   /**
    * Reads the answer that the browser brings, whose state the caller has compared.
+   * @param scope that was asked for
    * @returns the token: of the service, or the SAD
    * @throws {ProviderFailure}
    */
   async answer(
     { verifier, redirectUri }: Omit<Secrets, 'state'>,
     query: { readonly [name: string]: unknown },
+    scope: keyof typeof MAX_TOKEN = 'service',
   ): Promise<string> {
     const { code, error, iss } = query;
     if (error !== undefined)
@@ -171,7 +197,8 @@ export class CscPersons {
         `the answer says ${String(error).slice(0, 100)}`,
       );
     const endpoints = await this.#endpoints();
-    if (iss !== undefined && iss !== endpoints.issuer && !isOrigin(iss, endpoints.authorize))
+    const isNamed = iss === endpoints.issuer || isOrigin(iss, endpoints.authorize);
+    if (iss === undefined ? endpoints.namesIssuer === true : !isNamed)
       throw new ProviderFailure('refused', 'the answer is of another issuer');
     if (typeof code !== 'string' || code === '') throw new ProviderFailure('refused', 'no code was brought');
     const answer = await this.#send({
@@ -194,9 +221,8 @@ export class CscPersons {
         answer.body['error'] === 'invalid_grant' ? 'refused' : 'unavailable',
         `the code was not taken: ${reasonOf(answer)}`,
       );
-    if (typeof token !== 'string' || !TOKEN.test(token) || token.length > MAX_TOKEN)
-      throw new ProviderFailure('unavailable', `it gave no token of up to ${MAX_TOKEN} characters`);
-    return token;
+    if (isToken(token, scope)) return token;
+    throw new ProviderFailure('unavailable', `it gave no token of up to ${MAX_TOKEN[scope]} characters`);
   }
 
   /** @throws {ProviderFailure} */
@@ -226,7 +252,7 @@ export class CscPersons {
   /** @throws {ProviderFailure} */
   async credential(token: string, id: string): Promise<PersonCredential> {
     const order = { credentialID: id, certificates: 'chain', certInfo: true, authInfo: true };
-    return readPersonCredential(id, await this.#ask('credentials/info', token, order));
+    return readPersonCredential(id, await this.#ask('credentials/info', token, order), this.provider.origin);
   }
 
   /**
@@ -272,7 +298,7 @@ export class CscPersons {
     const said = `HTTP status ${answer.status}, ${String(error).slice(0, 40)}`;
     if (isSecretRefused(answer)) throw new ProviderFailure('secret', `a typed value was refused (${said})`);
     if (answer.status !== 200) throw new ProviderFailure('refused', `credentials/authorize: ${said}`);
-    if (typeof SAD === 'string' && TOKEN.test(SAD)) return SAD;
+    if (isToken(SAD, 'credential')) return SAD;
     throw new ProviderFailure('unavailable', 'its answer holds no SAD');
   }
 
@@ -347,7 +373,8 @@ export class CscPersons {
     if (body['issuer'] !== issuer) throw new ProviderFailure('unavailable', `${url} names another issuer`);
     const authorize = this.#safe(String(body['authorization_endpoint']));
     const token = this.#safe(String(body['token_endpoint']));
-    return { authorize, token, issuer, policy: this.#policyOf(token) };
+    const namesIssuer = body['authorization_response_iss_parameter_supported'] === true;
+    return { authorize, token, issuer, namesIssuer, policy: this.#policyOf(token) };
   }
 
   #endpointsBelow(base: string): Endpoints {
@@ -365,10 +392,15 @@ export class CscPersons {
 
   /** Without encryption, code and secret could be read; loopback is for development. */
   #safe(address: string): string {
-    const isSafe =
-      URL.canParse(address) &&
-      (new URL(address).protocol === 'https:' || (this.#base.startsWith('http:') && /^http:/.test(address)));
-    if (!isSafe) throw new ProviderFailure('unavailable', `it names ${address.slice(0, 200)}, not https`);
+    const { protocol, origin, username, password, hash: part } = URL.canParse(address)
+      ? new URL(address)
+      : new URL('about:blank');
+    const isSafe = protocol === 'https:' || (this.#base.startsWith('http:') && protocol === 'http:');
+    const said = `it names ${address.slice(0, 200)}`;
+    if (!isSafe || username + password + part !== '')
+      throw new ProviderFailure('unavailable', `${said}, not https, or with a user or fragment`);
+    if (this.#origins?.has(origin) === false)
+      throw new ProviderFailure('unavailable', `${said}, on a host that the organization has not named`);
     return address;
   }
 
@@ -401,7 +433,11 @@ export class CscPersons {
   }
 }
 
-function readPersonCredential(id: string, body: JsonAnswer['body']): PersonCredential {
+export function readPersonCredential(
+  id: string,
+  body: JsonAnswer['body'],
+  origin: ProviderOrigin,
+): PersonCredential {
   const key = isObject(body['key']) ? body['key'] : {};
   const cert = isObject(body['cert']) ? body['cert'] : {};
   const auth = isObject(body['auth']) ? body['auth'] : {};
@@ -411,18 +447,23 @@ function readPersonCredential(id: string, body: JsonAnswer['body']): PersonCrede
   const publicKey = publicKeyOf(certificates[0]);
   const scheme = publicKey && schemeOf(publicKey.asymmetricKeyType === 'rsa', algorithms);
   const { status = 'valid' } = cert;
-  const mode = auth['mode'] ?? body['authMode'];
-  const typed = mode === 'explicit' ? secretsIn(body) : undefined;
+  const mode = String(auth['mode'] ?? body['authMode']);
+  const isOpen = Object.hasOwn(PERSON_MODES, mode) && PERSON_MODES[mode]?.[origin] === true;
+  const typed = isOpen && mode === 'explicit' ? secretsIn(body) : undefined;
   const secrets = typed?.length === 0 ? undefined : typed;
   const trouble =
     publicKey === undefined || key['status'] !== 'enabled' || status !== 'valid'
       ? 'blocked'
-      : mode !== 'oauth2code' && secrets === undefined
+      : !isOpen || (mode !== 'oauth2code' && secrets === undefined)
         ? 'manner'
         : scheme === undefined
           ? 'kind'
           : undefined;
   return { id, certificates, algorithms, scheme, secrets, ...(trouble !== undefined && { trouble }) };
+}
+
+function isToken(value: unknown, scope: keyof typeof MAX_TOKEN): value is string {
+  return typeof value === 'string' && TOKEN.test(value) && value.length <= MAX_TOKEN[scope];
 }
 
 function publicKeyOf(certificate: Buffer | undefined): KeyObject | undefined {

@@ -49,6 +49,8 @@ export const providerStart = {
 export const providerVisit = z.strictObject({
   step: z.enum(['service', 'choose', 'credential', 'secrets']),
   provider: z.string(),
+  /** Of its addresses and client, as they were. */
+  stamp: z.string().optional(),
   key: z.string(),
   ticket: z.string(),
   /** Of the document, as the participant was shown it. */

@@ -141,6 +141,12 @@ const signature = entity('Signature', {
     'By the European trusted lists. Null: none are configured, or the service signed for the person.',
   ),
   evidences: z.looseObject({}).nullable().describe('Of electronic signatures that were made here.'),
+  signingProvider: entity('KeepingProvider', {
+    name: shown(z.string(), 'Name that the organization or the operator gave it.', 'Acme Trust'),
+    address: shown(z.string(), 'Address of its API.', 'https://remote.example.org/csc/v2'),
+  })
+    .optional()
+    .describe('Remote signing service that keeps the certificate, when signed there. Absent: none.'),
   validationResults: signatureChecks,
 });
 export type SignatureView = Value<typeof signature>;

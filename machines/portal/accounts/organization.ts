@@ -207,7 +207,7 @@ export const organizationMachine = recordMachine<OrganizationContext, Organizati
       const others = signingProviders.map((one) => (one.id === provider.id ? provider : one));
       return {
         context: { signingProviders: isNew ? [...signingProviders, provider] : others },
-        note: `Signing provider ${provider.title} (${provider.address}) ${isNew ? 'added' : 'changed'}.`,
+        note: `Signing provider ${provider.title} (${[provider.address, provider.authorization].filter(Boolean).join(', ')}) ${isNew ? 'added' : 'changed'}.`,
       };
     },
     REMOVE_PROVIDER: ({ signingProviders = [] }, { id }) => {

@@ -44,13 +44,15 @@ export function maySend(role: UserRole, path: string): boolean {
   return mayUsePage(role, isOfAdministrators ? 'user-administrator' : 'user', 'POST', path);
 }
 
-/** Forms and operations below these paths change keys, users or identity. */
+/** Forms and operations below these paths change keys, users, identity, or whom participants are led to. */
 const CHANGES_OF_IDENTITY = [
   '/organization/applications',
+  '/organization/signing-providers',
   '/organization/users',
   '/organization/second-factor',
   '/account/second-factor',
   '/api/organizations/users',
+  '/api/organizations/{id}/signing-providers',
   '/api/documents/authenticator-app-reset',
   FACTOR_RESET,
 ];
@@ -61,6 +63,8 @@ const WITHOUT_PROOF = new Set([
   '/account/second-factor/removal',
   '/account/second-factor/recovery-codes',
   '/account/second-factor/passkeys/name',
+  '/organization/signing-providers/{providerId}/test',
+  '/api/organizations/{id}/signing-providers/{providerId}/test',
 ]);
 
 /** True when a request with a session needs a proof of the person that is not old. @param path with `{name}` of parameters */

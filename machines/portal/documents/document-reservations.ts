@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
 
+import type { Evidence } from '../portal-types.ts';
 import type { AcceptedSignature, DocumentContext, Reservation } from './document-context.ts';
 import { applySignatureEffect, type DecisionFunction, turnBy } from './document-decision.ts';
 import { isSigning } from './document-flow.ts';
@@ -114,7 +115,13 @@ export const complete: DecisionFunction<'COMPLETE'> = (document, message) => {
   };
   return withMade(document, message, {
     ...applySignatureEffect(updated),
-    note: `${nameOf(turn)} signed with a certificate.`,
+    note: `${nameOf(turn)} signed with a certificate${keptAt(evidence)}.`,
     doneBy: turnBy(turn.user, evidence),
   });
 };
+
+/** The provider that keeps the certificate, with its address: the name is a claim. */
+function keptAt(evidence: Evidence | null): string {
+  const { name, address } = evidence?.signingProvider ?? {};
+  return name === undefined ? '' : ` kept by ${name} (${address})`;
+}

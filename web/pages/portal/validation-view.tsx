@@ -217,6 +217,7 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
           [check.identifier, hidden(signature.identifier, hideIdentifier)],
           [check.company, signature.companyName ?? ''],
           [check.issuer, signature.issuerName],
+          [check.keptBy, keeperOf(signature)],
           [
             check.validity,
             validityStart !== null && validityEnd !== null && (
@@ -235,6 +236,11 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
       </details>
     </section>
   );
+}
+
+/** The name is a claim of who added the provider; the host is where the signature was made. */
+function keeperOf({ signingProvider: keeper }: SignatureView): string {
+  return keeper === undefined ? '' : `${keeper.name} (${new URL(keeper.address).host})`;
 }
 
 /** In words of the reader, with the listed service; the sentences of the lists are in English, as those of the checks. */

@@ -1,11 +1,13 @@
 /** Values that credentials of the mode `explicit` ask for: every type that is known, and others. */
 import test from 'ava';
+import { PERSON_MODES, readPersonCredential } from '../../../../actors/shared/key-services/csc-person.ts';
 import {
   isSecretRefused,
   secretsIn,
   TYPED,
   TYPED_OTP,
 } from '../../../../actors/shared/key-services/csc-secrets.ts';
+import { pki } from '../../../pki/pki.ts';
 
 const kindsOf = (body: { readonly [member: string]: unknown }) => secretsIn(body)?.map(({ kind }) => kind);
 const objects = (...all: readonly unknown[]) => ({ auth: { mode: 'explicit', objects: all } });
@@ -67,3 +69,38 @@ for (const [error, text, isRefused] of [
     t.is(isSecretRefused({ status: 400, body }), isRefused);
     t.false(isSecretRefused({ status: 200, body }));
   });
+
+/** Modes of a credential, and whether it signs at a provider of the operator and of an organization. */
+const MODES: readonly (readonly [mode: string, operator: boolean, organization: boolean])[] = [
+  ['oauth2code', true, true],
+  ['explicit', true, false],
+  ['implicit', false, false],
+  ['oauth2token', false, false],
+  ['constructor', false, false],
+  ['', false, false],
+];
+
+test('each mode that may sign for a person is decided here', (t) => {
+  const open = MODES.filter(([, operator, organization]) => operator || organization);
+  t.deepEqual(Object.keys(PERSON_MODES), open.map(([mode]) => mode));
+});
+
+for (const [mode, operator, organization] of MODES)
+  for (const version of [1, 2])
+    test(`a credential of the mode ${mode} by version ${version} signs for a person as decided`, (t) => {
+      const PIN = { id: 'PIN', type: 'Password' };
+      const first = { authMode: mode, PIN: { presence: true } };
+      const body = {
+        key: { status: 'enabled', algo: ['1.2.840.10045.2.1'] },
+        cert: { certificates: [pki().signer('p-256').certificate.toString('base64')] },
+        ...(version === 1 ? first : { auth: { mode, objects: [PIN] } }),
+      };
+      for (const [origin, signs] of [
+        ['operator', operator],
+        ['organization', organization],
+      ] as const) {
+        const { trouble, secrets } = readPersonCredential('a', body, origin);
+        t.is(trouble, signs ? undefined : 'manner', origin);
+        t.is(secrets !== undefined, signs && mode === 'explicit', origin);
+      }
+    });

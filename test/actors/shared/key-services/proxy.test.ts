@@ -26,6 +26,7 @@ async function startProxy(t: ExecutionContext) {
 test('requests to a signing provider of participants go through the proxy', async (t) => {
   const { asked, url } = await startProxy(t);
   const settings = {
+    origin: 'operator' as const,
     name: 'a',
     title: 'A',
     address: `https://${HOST}/csc/v2`,

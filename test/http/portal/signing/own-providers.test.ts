@@ -36,6 +36,7 @@ async function parts(t: ExecutionContext) {
   })();
   const { program, provider, ours } = await shared;
   provider.credentials.set('cred-1', held(pki().signer('p-256')));
+  provider.info = {};
   const path = `/api/organizations/${ours.organizationId}/signing-providers`;
   for (const { id } of await ours.get<readonly Shown[]>(path))
     await ours.fetch(`${path}/${id}`, { method: 'DELETE' });
@@ -69,14 +70,18 @@ test.serial(
       const found = await ours.get<{ status: string }>(`/api/documents/${document.id}`);
       return found.status === 'Concluded' ? found : undefined;
     });
-    const { signers } = await ours.get<{ signers: { evidences: object }[] }>(
+    const { signers } = await ours.get<{ signers: object[] }>(
       `/api/documents/${document.id}/signatures-details`,
     );
-    const named = { name: 'Our Trust', address: provider.address };
-    t.true(
-      JSON.stringify(signers).includes(JSON.stringify({ signingProvider: named }).slice(1, -1)),
-      JSON.stringify(signers),
-    );
+    const { address } = provider;
+    const { host } = new URL(address);
+    t.like(signers, [{ evidences: null, signingProvider: { name: 'Our Trust', address } }]);
+    const history = await ours.fetch(`/api/documents/${document.id}/history`);
+    t.true((await history.text()).includes(`signed with a certificate kept by Our Trust (${address})`));
+    const check = await (await fetch(`${url}/check/${document.key}?culture=en`)).text();
+    t.true(check.includes(`Our Trust (${host})`), check);
+    // People see the host, whatever the name says.
+    t.true(page.text.includes(`Our Trust (${host})`));
     // Another organization has it not.
     const other = await documentOf(acme);
     t.is((await browser.start(url, other, { provider: nameOf(added) })).status, 404);
@@ -106,6 +111,66 @@ test.serial('secrets are stored encrypted, returned never, and kept for the same
   t.is(answer.status, 400);
   t.regex(await answer.text(), /ClientSecret/);
 });
+
+test.serial('nobody types a PIN or a code for a provider of an organization', async (t) => {
+  const { ours, path, own, url, provider } = await parts(t);
+  const objects = [{ id: 'PIN', type: 'Password', label: 'Password of your bank' }];
+  provider.credentials.set('cred-1', held(pki().signer('p-256'), { mode: 'explicit', objects }));
+  const added = await ours.post<Shown>(path, own);
+  const document = await documentOf(ours);
+  const browser = new Browser();
+  const { body } = await browser.start(url, document, { provider: nameOf(added) });
+  const page = await browser.go(body.address);
+  t.true(page.text.includes('confirmed in a way that cannot be used here'), page.text);
+  const end = await browser.choose(page, 'cred-1');
+  t.is(end.status, 403);
+  t.false(end.text.includes('Password of your bank'));
+});
+
+/** Addresses that a provider's `info` names, by its own origin. */
+const ELSEWHERE: readonly ((origin: string) => string)[] = [
+  () => 'https://elsewhere.example.org/csc',
+  (origin) => `${origin.replace('http:', 'https:')}/csc`,
+  (origin) => `${origin.replace('127.0.0.1', 'localhost')}/csc`,
+  (origin) => origin.replace('//', '//trust.example.org:a@'),
+  (origin) => `${origin}/csc#part`,
+  () => 'javascript:alert(1)',
+  () => 'no address',
+];
+for (const [index, oauth2] of ELSEWHERE.entries())
+  test.serial(`persons and the secret go to no place that nobody named: ${index}`, async (t) => {
+    const { ours, path, own, url, provider } = await parts(t);
+    const added = await ours.post<Shown>(path, own);
+    provider.info = { oauth2: oauth2(provider.url) };
+    const found = await ours.post<{ error: string }>(`${path}/${added.id}/test`, {});
+    t.regex(found.error, /not https|has not named/);
+    const document = await documentOf(ours);
+    t.is((await new Browser().start(url, document, { provider: nameOf(added) })).status, 503);
+  });
+
+/** Changes while a person is at the provider, and whether the visit goes on. */
+const CHANGES: readonly (readonly [what: string, change: (address: string) => object, goesOn: boolean])[] = [
+  ['title', () => ({ title: 'Other' }), true],
+  ['secret', () => ({ clientSecret: PERSON_CLIENT.secret }), true],
+  ['client', () => ({ clientId: 'other' }), false],
+  ['address', (address) => ({ address: address.replace('/v2', '/v1') }), false],
+  ['authorization', (address) => ({ authorization: address.replace('/v2', '') }), false],
+];
+for (const [what, change, goesOn] of CHANGES)
+  test.serial(`a change of the ${what} ends a visit: ${!goesOn}`, async (t) => {
+    const { ours, path, own, url, provider } = await parts(t);
+    const added = await ours.post<Shown>(path, own);
+    const document = await documentOf(ours);
+    const browser = new Browser();
+    const { body } = await browser.start(url, document, { provider: nameOf(added) });
+    const page = await browser.go(body.address);
+    const { url: back } = await browser.choose(page, 'cred-1', '/return?');
+    const requests = provider.requests.length;
+    await ours.post(`${path}/${added.id}`, { ...own, ...change(provider.address) }, 'PUT');
+    const end = await browser.go(back);
+    t.is(end.url.includes('/sign?ticket='), goesOn, end.text);
+    if (!goesOn) t.is(provider.requests.length, requests, 'no code and no token is sent');
+  });
 
 const ADDRESSES: readonly (readonly [member: string, value: string])[] = [
   ['address', 'https://remote.example.org/csc'],

@@ -6,12 +6,16 @@ import { Browser, documentOf } from './provider-client.ts';
 
 const MINUTE = 60_000;
 
+const settingsOf = ({ address }: { readonly address: string }) =>
+  ({ origin: 'operator', name: 'acme-trust', title: 'Acme', address, clientId: 'a', clientSecret: 'b' }) as const;
+
 test('an answer of a provider counts for ten minutes', async (t) => {
   const provider = await startPersonProvider(t);
   const { address } = provider;
   const { client, forward } = await clockedPortal(t, {
     signingProviders: [
       {
+        origin: 'operator',
         name: 'acme-trust',
         title: 'Acme Trust',
         address,
@@ -49,9 +53,7 @@ test('a provider that is down, signs no hashes or names an address without encry
     ],
   ] as const) {
     const { client } = await clockedPortal(t, {
-      signingProviders: [
-        { name: 'acme-trust', title: 'Acme', address: provider.address, clientId: 'a', clientSecret: 'b' },
-      ],
+      signingProviders: [settingsOf(provider)],
     });
     prepare();
     const { status, body } = await new Browser().start(client.url, await documentOf(client));
@@ -64,9 +66,7 @@ test('a provider has no secret sent to an address that is not its own', async (t
   const provider = await startPersonProvider(t);
   const elsewhere = await startPersonProvider(t);
   const { client } = await clockedPortal(t, {
-    signingProviders: [
-      { name: 'acme-trust', title: 'Acme', address: provider.address, clientId: 'a', clientSecret: 'b' },
-    ],
+    signingProviders: [settingsOf(provider)],
   });
   provider.info = { oauth2: undefined, oauth2Issuer: provider.url };
   provider.faults.set('/.well-known/oauth-authorization-server', {
@@ -85,4 +85,31 @@ test('a provider has no secret sent to an address that is not its own', async (t
   );
   t.is(answer.status, 503);
   t.deepEqual(elsewhere.requests, []);
+});
+
+test('where the metadata says that answers name the issuer, one that does not is refused', async (t) => {
+  const provider = await startPersonProvider(t);
+  const { client } = await clockedPortal(t, {
+    signingProviders: [
+      { ...settingsOf(provider), clientId: PERSON_CLIENT.id, clientSecret: PERSON_CLIENT.secret },
+    ],
+  });
+  provider.info = { oauth2: undefined, oauth2Issuer: provider.url };
+  provider.faults.set('/.well-known/oauth-authorization-server', {
+    status: 200,
+    body: {
+      issuer: provider.url,
+      authorization_endpoint: `${provider.url}/csc/oauth2/authorize`,
+      token_endpoint: `${provider.url}/csc/oauth2/token`,
+      authorization_response_iss_parameter_supported: true,
+    },
+  });
+  const answered = async () => {
+    const browser = new Browser();
+    const { body } = await browser.start(client.url, await documentOf(client));
+    return (await browser.go(body.address)).status;
+  };
+  t.is(await answered(), 403);
+  provider.extra = { iss: provider.url };
+  t.is(await answered(), 200);
 });

@@ -345,7 +345,7 @@ const FAULTS: readonly (readonly [string, (provider: PersonProvider) => void, nu
   [
     'gives a token that is too long',
     (provider) => {
-      provider.tokenLength = 2_001;
+      provider.tokenLength = 16_385;
     },
     503,
     'does not answer as it should',
@@ -445,6 +445,16 @@ test.serial('a signature in a second tab ends the step at the provider', async (
   const [signer, ...others] = await signers(own, id);
   t.true(signer?.isElectronic);
   t.is(others.length, 0);
+});
+
+test.serial('an authorization is longer than a cookie, as those with signed claims are', async (t) => {
+  const own = await parts(t);
+  const { id, back } = await toReturn(own);
+  own.provider.tokenLength = 6_000;
+  const end = await own.browser.go(back);
+  own.provider.tokenLength = 36;
+  t.true(end.url.includes('/sign?ticket='), end.text);
+  await concluded(own, id);
 });
 
 test.serial('two documents are signed side by side in one browser', async (t) => {
