@@ -21,7 +21,7 @@ import type { ElectronicSigning } from '../../../contracts/portal/signing/signin
 import type { Language } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { type PersonCredential, ProviderFailure } from '../../shared/key-services/csc-person.ts';
+import { type Granted, type PersonCredential, ProviderFailure } from '../../shared/key-services/csc-person.ts';
 import type { AskedSecret } from '../../shared/key-services/csc-secrets.ts';
 import type { SecretBox } from '../../shared/secrets/secret-box.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
@@ -193,12 +193,12 @@ export class ProviderSigning {
       const { verifier } = visit;
       const { at } = await this.#open(visit);
       const secrets = { verifier, redirectUri: this.#redirectUri(provider) };
-      const token = await at.answer(secrets, query, visit.step === 'credential' ? 'credential' : 'service');
-      if (visit.step === 'credential') return this.#sign(visit, token, origin);
+      const granted = await at.answer(secrets, query, visit.step === 'credential' ? 'credential' : 'service');
+      if (visit.step === 'credential') return this.#sign(visit, granted, origin);
       const { until: _, verifier: __, ...more } = visit;
       return {
         kind: 'choose' as const,
-        visit: this.#seal({ ...more, step: 'choose', token }).visit,
+        visit: this.#seal({ ...more, step: 'choose', token: granted.value }).visit,
         isAgain: false,
       };
     });
@@ -283,8 +283,8 @@ export class ProviderSigning {
       if (toSign === undefined || secrets === undefined) return this.#over(visit, 'over');
       const typed = new Map(secrets.map((one, index) => [one.id, values[index] ?? '']));
       try {
-        const SAD = await at.authorize(token, credential, toSign, typed);
-        return await this.#sign(visit, SAD, origin);
+        const activation = await at.authorize(token, credential, toSign, typed);
+        return await this.#sign(visit, activation, origin);
       } catch (error) {
         const isWrong = error instanceof ProviderFailure && error.reason === 'secret';
         if (!isWrong || refused + 1 >= MAX_REFUSED) throw error;
@@ -356,8 +356,12 @@ export class ProviderSigning {
     return { ...outcome, ...(choice && { choice }), ...(isOpen && { back: state }) };
   }
 
-  /** @param SAD it stands for one hash, and is used up here */
-  async #sign(visit: ProviderVisit, SAD: string, origin: RequestOrigin): Promise<SigningStepOutcome> {
+  /** @param activation it stands for one hash, and is used up here */
+  async #sign(
+    visit: ProviderVisit,
+    activation: Granted,
+    origin: RequestOrigin,
+  ): Promise<SigningStepOutcome> {
     const { faults } = this.needs.runtime;
     const { token = '', credential: id = '', toSign, started } = visit;
     if (toSign === undefined) return this.#over(visit, 'over');
@@ -365,7 +369,7 @@ export class ProviderSigning {
     await faults.at('portal.provider.authorized');
     const { at, settings } = await this.#open(visit);
     const credential = await at.credential(token, id);
-    const signature = await at.sign({ token, SAD }, credential, toSign);
+    const signature = await at.sign({ token, activation }, credential, toSign);
     await faults.at('portal.provider.signed');
     const { certificates } = this.needs;
     const answer = await certificates.complete(

@@ -63,6 +63,13 @@ export class ProviderFailure extends Error {
   }
 }
 
+/** An access token, or what activates one signature. */
+export interface Granted {
+  readonly value: string;
+  /** True: sent in the header, alone. Version 2 has it so where the token of a credential is a bearer token, and some services refuse both. */
+  readonly isBearer: boolean;
+}
+
 /** A hash to authorize, in Base64. */
 export interface HashToSign {
   readonly hash: string;
@@ -105,6 +112,8 @@ interface Endpoints {
   readonly issuer: string | undefined;
   /** True: each answer names the issuer (RFC 9207 §3). */
   readonly namesIssuer?: boolean;
+  /** True: the client is named in the header (RFC 6749 §2.3.1), which is the default of metadata (RFC 8414 §2). */
+  readonly takesBasic?: boolean;
   /** For the address of tokens, to which the secret goes. */
   readonly policy: NonNullable<JsonRequest['policy']>;
 }
@@ -189,7 +198,7 @@ export class CscPersons {
     { verifier, redirectUri }: Omit<Secrets, 'state'>,
     query: { readonly [name: string]: unknown },
     scope: keyof typeof MAX_TOKEN = 'service',
-  ): Promise<string> {
+  ): Promise<Granted> {
     const { code, error, iss } = query;
     if (error !== undefined)
       throw new ProviderFailure(
@@ -201,27 +210,29 @@ export class CscPersons {
     if (iss === undefined ? endpoints.namesIssuer === true : !isNamed)
       throw new ProviderFailure('refused', 'the answer is of another issuer');
     if (typeof code !== 'string' || code === '') throw new ProviderFailure('refused', 'no code was brought');
+    const { clientId, clientSecret } = this.provider;
+    const takesBasic = endpoints.takesBasic === true;
     const answer = await this.#send({
       url: endpoints.token,
       policy: endpoints.policy,
-      headers: {},
+      headers: takesBasic ? { authorization: basicOf(clientId, clientSecret) } : {},
       form: {
         grant_type: 'authorization_code',
         code,
-        client_id: this.provider.clientId,
-        client_secret: this.provider.clientSecret,
+        ...(!takesBasic && { client_id: clientId, client_secret: clientSecret }),
         redirect_uri: redirectUri,
         code_verifier: verifier,
       },
     });
-    const { access_token: token } = answer.body;
+    const { access_token: token, token_type: type } = answer.body;
     if (answer.status !== 200)
       // Of the client itself: nobody can sign until it is mended.
       throw new ProviderFailure(
         answer.body['error'] === 'invalid_grant' ? 'refused' : 'unavailable',
         `the code was not taken: ${reasonOf(answer)}`,
       );
-    if (isToken(token, scope)) return token;
+    if (isToken(token, scope))
+      return { value: token, isBearer: !this.#isFirst && /^bearer$/i.test(String(type)) };
     throw new ProviderFailure('unavailable', `it gave no token of up to ${MAX_TOKEN[scope]} characters`);
   }
 
@@ -284,7 +295,7 @@ export class CscPersons {
     { id }: PersonCredential,
     { hash: value, digest }: HashToSign,
     values: ReadonlyMap<string, string>,
-  ): Promise<string> {
+  ): Promise<Granted> {
     const hashed = this.#isFirst ? { hash: [value] } : { hashes: [value], hashAlgorithmOID: DIGESTS[digest] };
     const order = {
       credentialID: id,
@@ -298,13 +309,13 @@ export class CscPersons {
     const said = `HTTP status ${answer.status}, ${String(error).slice(0, 40)}`;
     if (isSecretRefused(answer)) throw new ProviderFailure('secret', `a typed value was refused (${said})`);
     if (answer.status !== 200) throw new ProviderFailure('refused', `credentials/authorize: ${said}`);
-    if (isToken(SAD, 'credential')) return SAD;
+    if (isToken(SAD, 'credential')) return { value: SAD, isBearer: false };
     throw new ProviderFailure('unavailable', 'its answer holds no SAD');
   }
 
-  /** @param SAD used up by the call @returns the value, which the caller verifies @throws {ProviderFailure} */
+  /** @param activation used up by the call @returns the value, which the caller verifies @throws {ProviderFailure} */
   async sign(
-    { token, SAD }: { readonly token: string; readonly SAD: string },
+    { token, activation: { value: SAD, isBearer } }: { readonly token: string; readonly activation: Granted },
     credential: PersonCredential,
     { hash: value, digest }: HashToSign,
   ): Promise<Buffer> {
@@ -314,8 +325,8 @@ export class CscPersons {
     const hashed = this.#isFirst
       ? { hash: [value], hashAlgo: DIGESTS[digest] }
       : { hashes: [value], hashAlgorithmOID: DIGESTS[digest] };
-    const order = { credentialID: credential.id, SAD, ...hashed, ...algorithm };
-    const { signatures } = await this.#ask('signatures/signHash', token, order);
+    const order = { credentialID: credential.id, ...(!isBearer && { SAD }), ...hashed, ...algorithm };
+    const { signatures } = await this.#ask('signatures/signHash', isBearer ? SAD : token, order);
     const [signature] = Array.isArray(signatures) && signatures.length === 1 ? signatures : [];
     if (typeof signature === 'string') return Buffer.from(signature, 'base64');
     throw new ProviderFailure('unavailable', 'its answer does not hold one signature');
@@ -374,7 +385,9 @@ export class CscPersons {
     const authorize = this.#safe(String(body['authorization_endpoint']));
     const token = this.#safe(String(body['token_endpoint']));
     const namesIssuer = body['authorization_response_iss_parameter_supported'] === true;
-    return { authorize, token, issuer, namesIssuer, policy: this.#policyOf(token) };
+    const { token_endpoint_auth_methods_supported: methods } = body;
+    const takesBasic = !Array.isArray(methods) || !methods.includes('client_secret_post');
+    return { authorize, token, issuer, namesIssuer, takesBasic, policy: this.#policyOf(token) };
   }
 
   #endpointsBelow(base: string): Endpoints {
@@ -460,6 +473,12 @@ export function readPersonCredential(
           ? 'kind'
           : undefined;
   return { id, certificates, algorithms, scheme, secrets, ...(trouble !== undefined && { trouble }) };
+}
+
+/** Both are encoded as members of a form (RFC 6749 §2.3.1). */
+function basicOf(...parts: readonly [id: string, secret: string]): string {
+  const encoded = parts.map((part) => String(new URLSearchParams([['', part]])).slice(1));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }
 
 function isToken(value: unknown, scope: keyof typeof MAX_TOKEN): value is string {

@@ -66,6 +66,10 @@ export interface PersonProvider {
   before: () => Promise<unknown>;
   /** The page of the provider waits for a press. */
   hasPage: boolean;
+  /** Of authorizations of a credential: a SAD is a member of the request, a bearer token is in its header, alone. */
+  tokenType: 'SAD' | 'Bearer';
+  /** The client is named in the header alone. */
+  takesBasic: boolean;
   /** Characters of tokens. */
   tokenLength: number;
   signed: number;
@@ -114,6 +118,8 @@ export async function startPersonProvider(t: Pick<ExecutionContext, 'teardown'>)
     pageSize: 100,
     before: () => Promise.resolve(),
     hasPage: false,
+    tokenType: 'SAD',
+    takesBasic: false,
     tokenLength: 36,
     signed: 0,
     requests: [],
@@ -141,7 +147,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   }
   if (path === '/csc/oauth2/authorize')
     return authorize(Object.fromEntries(searchParams), response, state, request.url ?? '');
-  if (path === '/csc/oauth2/token') return reply(...token(new URLSearchParams(text), state));
+  if (path === '/csc/oauth2/token') return reply(...token(new URLSearchParams(text), state, request.headers.authorization));
   if (request.method !== 'POST') return reply(405, { error: 'invalid_request' });
   return reply(...(await api(path, JSON.parse(text || '{}'), request.headers.authorization ?? '', state)));
 }
@@ -182,9 +188,15 @@ function authorize(
   response.writeHead(302, { location: to.href }).end();
 }
 
-function token(form: URLSearchParams, { own, codes, tokens, activations }: State): [number, object] {
-  const isClient =
-    form.get('client_id') === PERSON_CLIENT.id && form.get('client_secret') === PERSON_CLIENT.secret;
+function token(
+  form: URLSearchParams,
+  { own, codes, tokens, activations }: State,
+  header: string | undefined,
+): [number, object] {
+  const named = `${form.get('client_id')}:${form.get('client_secret')}`;
+  const [, encoded = ''] = /^Basic (.+)$/.exec(header ?? '') ?? [];
+  const client = own.takesBasic ? Buffer.from(encoded, 'base64').toString() : named;
+  const isClient = client === `${PERSON_CLIENT.id}:${PERSON_CLIENT.secret}`;
   if (!isClient) return [401, { error: 'invalid_client' }];
   const code = form.get('code') ?? '';
   const grant = codes.get(code);
@@ -210,7 +222,7 @@ function token(form: URLSearchParams, { own, codes, tokens, activations }: State
   const authorized = own.otherHash === undefined ? given : [own.otherHash];
   own.otherHash = undefined;
   activations.set(access_token, { credential: credentialID, hashes: authorized });
-  return [200, { access_token, token_type: 'SAD', expires_in: 300 }];
+  return [200, { access_token, token_type: own.tokenType, expires_in: 300 }];
 }
 
 async function api(
@@ -233,7 +245,10 @@ async function api(
         ...own.info,
       },
     ];
-  if (!tokens.has(authorization.replace(/^Bearer /, ''))) return [401, { error: 'invalid_token' }];
+  const bearer = authorization.replace(/^Bearer /, '');
+  const isActivated = method === 'signatures/signHash' && own.tokenType === 'Bearer';
+  if (isActivated ? !activations.has(bearer) || 'SAD' in body : !tokens.has(bearer))
+    return [401, { error: 'invalid_token' }];
   if (method === 'credentials/list') return [200, listOf(own, Number(body['pageToken'] ?? 0))];
   const id = String(body['credentialID']);
   const held = own.credentials.get(id);
@@ -245,7 +260,7 @@ async function api(
     return own.question === undefined ? [204, {}] : [200, { challenge: own.question }];
   }
   if (method !== 'signatures/signHash') return [501, { error: 'not_implemented' }];
-  const SAD = String(body['SAD']);
+  const SAD = isActivated ? bearer : String(body['SAD']);
   const activation = own.hasExpired ? undefined : activations.get(SAD);
   activations.delete(SAD);
   const hashes = body[isFirst ? 'hash' : 'hashes'] as readonly string[];

@@ -1,5 +1,7 @@
 /** The time of a step at a signing provider. */
 import test from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { CscPersons } from '../../../../actors/shared/key-services/csc-person.ts';
 import { PERSON_CLIENT, startPersonProvider } from '../../../actors/shared/key-services/person-provider.ts';
 import { clockedPortal } from '../requests/clocked-portal.ts';
 import { Browser, documentOf } from './provider-client.ts';
@@ -87,6 +89,33 @@ test('a provider has no secret sent to an address that is not its own', async (t
   t.deepEqual(elsewhere.requests, []);
 });
 
+/** Of metadata: what it says of the client's name and secret, and whether they are in the header. */
+const CLIENTS: readonly (readonly [methods: readonly string[] | undefined, inHeader: boolean])[] = [
+  [undefined, true],
+  [['client_secret_basic'], true],
+  [['client_secret_basic', 'client_secret_post'], false],
+  [['client_secret_post'], false],
+];
+for (const [methods, inHeader] of CLIENTS)
+  test(`the client is named in the header: ${inHeader}, with ${methods?.join(' ')}`, async (t) => {
+    const provider = await startPersonProvider(t);
+    provider.takesBasic = inHeader;
+    provider.info = { oauth2: undefined, oauth2Issuer: provider.url };
+    provider.faults.set('/.well-known/oauth-authorization-server', {
+      status: 200,
+      body: {
+        issuer: provider.url,
+        authorization_endpoint: `${provider.url}/csc/oauth2/authorize`,
+        token_endpoint: `${provider.url}/csc/oauth2/token`,
+        token_endpoint_auth_methods_supported: methods,
+      },
+    });
+    const settings = { ...settingsOf(provider), clientId: PERSON_CLIENT.id, clientSecret: PERSON_CLIENT.secret };
+    const known = new CscPersons(settings, systemClock);
+    t.teardown(() => known.close());
+    await t.notThrowsAsync(known.test('https://sign.example.org/return'));
+  });
+
 test('where the metadata says that answers name the issuer, one that does not is refused', async (t) => {
   const provider = await startPersonProvider(t);
   const { client } = await clockedPortal(t, {
@@ -102,6 +131,7 @@ test('where the metadata says that answers name the issuer, one that does not is
       authorization_endpoint: `${provider.url}/csc/oauth2/authorize`,
       token_endpoint: `${provider.url}/csc/oauth2/token`,
       authorization_response_iss_parameter_supported: true,
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
     },
   });
   const answered = async () => {

@@ -447,6 +447,16 @@ test.serial('a signature in a second tab ends the step at the provider', async (
   t.is(others.length, 0);
 });
 
+test.serial('by version 2 an authorization that is a bearer token is in the header, alone', async (t) => {
+  const own = await parts(t);
+  own.provider.tokenType = 'Bearer';
+  const { id, page } = await toChoice(own);
+  const end = await own.browser.choose(page, 'cred-1');
+  own.provider.tokenType = 'SAD';
+  t.true(end.url.includes('/sign?ticket='), end.text);
+  await concluded(own, id);
+});
+
 test.serial('an authorization is longer than a cookie, as those with signed claims are', async (t) => {
   const own = await parts(t);
   const { id, back } = await toReturn(own);
