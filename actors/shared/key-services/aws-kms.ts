@@ -142,10 +142,13 @@ function explained(name: string, error: unknown): Error {
   } = error as {
     readonly name: string;
     readonly message: string;
-    readonly $metadata?: { readonly httpStatusCode?: number };
+    readonly $metadata?: { readonly httpStatusCode?: number; readonly clockSkewCorrected?: boolean };
   };
   const status = $metadata?.httpStatusCode;
   const remedy = Object.hasOwn(ERRORS, code) ? ERRORS[code] : undefined;
+  // The client has learned the time of the service, and signs the next request by it.
+  if (code === 'InvalidSignatureException' && $metadata?.clockSkewCorrected === true)
+    return new ServiceBusy('the clock of the machine is some minutes wrong');
   // An error of the system, such as a refused connection.
   const isLost = status === undefined && (error as { code?: unknown }).code !== undefined;
   if (remedy === 'passes' || isLost || status === 429 || (status ?? 0) >= 500)

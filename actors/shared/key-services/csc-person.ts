@@ -100,6 +100,8 @@ const MAX_TOKEN = { service: 2_000, credential: 16_384 } as const;
 const TOKEN = /^[\x21-\x7e]+$/;
 /** Time for which the answer of `info` is kept. */
 const FRESH_MS = 600_000;
+/** Time limit of a signature: an authorization is lost with its answer, and the person would have to confirm again. */
+const SIGN_MS = 30_000;
 /** Statuses of a code that is sent: with a question, and without. */
 const SENT = [200, 201, 204] as const;
 const MAX_QUESTION = 200;
@@ -112,7 +114,7 @@ interface Endpoints {
   readonly issuer: string | undefined;
   /** True: each answer names the issuer (RFC 9207 §3). */
   readonly namesIssuer?: boolean;
-  /** True: the client is named in the header (RFC 6749 §2.3.1), which is the default of metadata (RFC 8414 §2). */
+  /** True: the client is named in the header, which servers must take (RFC 6749 §2.3.1), unless metadata leaves it out (RFC 8414 §2). */
   readonly takesBasic?: boolean;
   /** For the address of tokens, to which the secret goes. */
   readonly policy: NonNullable<JsonRequest['policy']>;
@@ -386,7 +388,10 @@ export class CscPersons {
     const token = this.#safe(String(body['token_endpoint']));
     const namesIssuer = body['authorization_response_iss_parameter_supported'] === true;
     const { token_endpoint_auth_methods_supported: methods } = body;
-    const takesBasic = !Array.isArray(methods) || !methods.includes('client_secret_post');
+    const takesBasic =
+      !Array.isArray(methods) ||
+      methods.includes('client_secret_basic') ||
+      !methods.includes('client_secret_post');
     return { authorize, token, issuer, namesIssuer, takesBasic, policy: this.#policyOf(token) };
   }
 
@@ -435,8 +440,9 @@ export class CscPersons {
 
   /** A code and an activation count once: nothing is sent again. */
   async #send(request: Omit<JsonRequest, 'method'> & Partial<JsonRequest>): Promise<JsonAnswer> {
+    const longest = request.url.endsWith('/signatures/signHash') ? SIGN_MS : REQUEST_MS;
     try {
-      return await limited(this.clock, REQUEST_MS, (limit: RequestLimit) =>
+      return await limited(this.clock, longest, (limit: RequestLimit) =>
         this.#client.send({ policy: this.#policy, method: 'POST', ...request }, limit, false),
       );
     } catch (error) {

@@ -34,6 +34,9 @@ import {
   unavailable,
 } from './key-service.ts';
 
+/** Time limit of the authorization of a batch and its signatures, milliseconds: of 100 hashes, each may take some 100. */
+const BATCH_MS = 30_000;
+
 interface HashOrder {
   /** Base64. */
   readonly hash: string;
@@ -54,7 +57,7 @@ export function cscDriver(place: CscPlace, publicKey: KeyObject, parts: SessionO
   let most = 1;
   const batches = new HashBatches<HashOrder>(
     (orders) =>
-      limited(clock, REQUEST_MS, (limit) =>
+      limited(clock, BATCH_MS, (limit) =>
         withCredential(limit, (credential) => session.signAll(credential, orders, limit)),
       ),
     { most: () => most, kindOf: ({ scheme, digest }) => `${scheme} ${digest}` },

@@ -341,6 +341,17 @@ for (const damaged of ['digest', 'signature'] as const)
     t.is(server.signed, 2);
   });
 
+test.serial('a clock that is wrong by minutes is corrected by the answer of the service', async (t) => {
+  const server = await startKeyServer(t);
+  const { signer } = opened(t, described(server, 'AwsKms'));
+  const body = { __type: 'InvalidSignatureException' };
+  const date = new Date(Date.now() + 10 * 60_000).toUTCString();
+  server.faults.push({ status: 400, body, headers: { date } });
+  t.is(await failureOf(signer), undefined);
+  server.faults.push({ status: 400, body });
+  t.regex(String(await failureOf(signer)), /^key\.unavailable/);
+});
+
 test.serial('all signatures of a key keep the pause that its service asks for', async (t) => {
   const server = await startKeyServer(t);
   let elapsed = 0;

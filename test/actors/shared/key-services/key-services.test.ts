@@ -181,6 +181,7 @@ const REFUSALS: readonly (readonly [Service, number, object, string])[] = [
   ['AwsKms', 400, { __type: 'DisabledException' }, 'key.unavailable'],
   ['AwsKms', 400, { __type: 'KMSInvalidStateException' }, 'key.unavailable'],
   ['AwsKms', 400, { __type: 'AccessDeniedException' }, 'key.unavailable'],
+  ['AwsKms', 400, { __type: 'InvalidSignatureException' }, 'key.unavailable'],
   ['AwsKms', 400, { __type: 'NotFoundException' }, 'key.not-found'],
   ['AwsKms', 400, { __type: 'InvalidKeyUsageException' }, 'key.unsupported'],
   ['AwsKms', 400, { __type: 'SomethingNewException' }, 'key.unavailable'],

@@ -93,7 +93,8 @@ test('a provider has no secret sent to an address that is not its own', async (t
 const CLIENTS: readonly (readonly [methods: readonly string[] | undefined, inHeader: boolean])[] = [
   [undefined, true],
   [['client_secret_basic'], true],
-  [['client_secret_basic', 'client_secret_post'], false],
+  [['client_secret_basic', 'client_secret_post'], true],
+  [['private_key_jwt'], true],
   [['client_secret_post'], false],
 ];
 for (const [methods, inHeader] of CLIENTS)
@@ -142,4 +143,32 @@ test('where the metadata says that answers name the issuer, one that does not is
   t.is(await answered(), 403);
   provider.extra = { iss: provider.url };
   t.is(await answered(), 200);
+});
+
+test('a signature has more time than other requests: an authorization is lost with its answer', async (t) => {
+  const asked: number[] = [];
+  const clock = {
+    elapsed: () => 0,
+    after(ms: number) {
+      asked.push(ms);
+      return () => {};
+    },
+  };
+  const address = 'http://127.0.0.1:9/csc/v2';
+  const provider = new CscPersons(settingsOf({ address }), clock);
+  t.teardown(() => provider.close());
+  const credential = {
+    id: 'a',
+    certificates: [],
+    algorithms: ['1.2.840.10045.2.1'],
+    scheme: { scheme: 'ecdsa', digest: 'sha256' },
+    secrets: undefined,
+  } as const;
+  const activation = { value: 'a', isBearer: false };
+  const toSign = { hash: '', digest: 'sha256' } as const;
+  await t.throwsAsync(provider.credential('token', 'a'), { message: /can't be reached/ });
+  await t.throwsAsync(provider.sign({ token: 'token', activation }, credential, toSign), {
+    message: /can't be reached/,
+  });
+  t.deepEqual(asked, [10_000, 30_000]);
 });
