@@ -151,7 +151,7 @@ export const PORTAL_KEYS = {
     flag(),
     '`false` in Production, else `true`',
     ({ environment }) => environment !== 'Production',
-    { says: 'Allow webhooks to loopback and private addresses.' },
+    { says: 'Allow webhooks and signing providers of organizations at loopback and private addresses.' },
   ),
   'Portal:WebhookConcludedDelaySeconds': key(whole(0, 86_400), 0, {
     unit: 'seconds',

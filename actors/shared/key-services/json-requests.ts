@@ -28,6 +28,9 @@ const MAX_ANSWER_BYTES = 1 << 20;
 /** Statuses below 500 after which a later request may succeed; Vault answers 412 and 47x while a node catches up. */
 const PASSING: ReadonlySet<number> = new Set([408, 412, 425, 429, 472, 473]);
 
+/** Codes of errors of a name. Which one it is would tell tenants what names there are in the network of the operator. */
+const NO_ADDRESS: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'address.not-public']);
+
 export interface JsonConnections {
   /** Open at once, and kept. */
   readonly connections: number;
@@ -77,8 +80,11 @@ export class JsonClient {
       return { status, body: objectOf(text), text };
     } catch (error) {
       if (error instanceof ServiceBusy) throw error;
+      const { code = 'the connection broke' } = error as NodeJS.ErrnoException;
       throw new ServiceBusy(
-        `it can't be reached (${(error as NodeJS.ErrnoException).code ?? 'the connection broke'})`,
+        policy === 'public' && NO_ADDRESS.has(code)
+          ? 'it has no public address'
+          : `it can't be reached (${code})`,
       );
     }
   }
