@@ -21,7 +21,11 @@ import type { ElectronicSigning } from '../../../contracts/portal/signing/signin
 import type { Language } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
-import { type Granted, type PersonCredential, ProviderFailure } from '../../shared/key-services/csc-person.ts';
+import {
+  type Granted,
+  type PersonCredential,
+  ProviderFailure,
+} from '../../shared/key-services/csc-person.ts';
 import type { AskedSecret } from '../../shared/key-services/csc-secrets.ts';
 import type { SecretBox } from '../../shared/secrets/secret-box.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
@@ -357,11 +361,7 @@ export class ProviderSigning {
   }
 
   /** @param activation it stands for one hash, and is used up here */
-  async #sign(
-    visit: ProviderVisit,
-    activation: Granted,
-    origin: RequestOrigin,
-  ): Promise<SigningStepOutcome> {
+  async #sign(visit: ProviderVisit, activation: Granted, origin: RequestOrigin): Promise<SigningStepOutcome> {
     const { faults } = this.needs.runtime;
     const { token = '', credential: id = '', toSign, started } = visit;
     if (toSign === undefined) return this.#over(visit, 'over');

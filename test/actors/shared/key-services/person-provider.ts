@@ -147,9 +147,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   }
   if (path === '/csc/oauth2/authorize')
     return authorize(Object.fromEntries(searchParams), response, state, request.url ?? '');
-  if (path === '/csc/oauth2/token') return reply(...token(new URLSearchParams(text), state, request.headers.authorization));
+  const { authorization } = request.headers;
+  if (path === '/csc/oauth2/token') return reply(...token(new URLSearchParams(text), state, authorization));
   if (request.method !== 'POST') return reply(405, { error: 'invalid_request' });
-  return reply(...(await api(path, JSON.parse(text || '{}'), request.headers.authorization ?? '', state)));
+  return reply(...(await api(path, JSON.parse(text || '{}'), authorization ?? '', state)));
 }
 
 function authorize(

@@ -9,7 +9,14 @@ import { Browser, documentOf } from './provider-client.ts';
 const MINUTE = 60_000;
 
 const settingsOf = ({ address }: { readonly address: string }) =>
-  ({ origin: 'operator', name: 'acme-trust', title: 'Acme', address, clientId: 'a', clientSecret: 'b' }) as const;
+  ({
+    origin: 'operator',
+    name: 'acme-trust',
+    title: 'Acme',
+    address,
+    clientId: 'a',
+    clientSecret: 'b',
+  }) as const;
 
 test('an answer of a provider counts for ten minutes', async (t) => {
   const provider = await startPersonProvider(t);
@@ -111,8 +118,8 @@ for (const [methods, inHeader] of CLIENTS)
         token_endpoint_auth_methods_supported: methods,
       },
     });
-    const settings = { ...settingsOf(provider), clientId: PERSON_CLIENT.id, clientSecret: PERSON_CLIENT.secret };
-    const known = new CscPersons(settings, systemClock);
+    const client = { clientId: PERSON_CLIENT.id, clientSecret: PERSON_CLIENT.secret };
+    const known = new CscPersons({ ...settingsOf(provider), ...client }, systemClock);
     t.teardown(() => known.close());
     await t.notThrowsAsync(known.test('https://sign.example.org/return'));
   });
