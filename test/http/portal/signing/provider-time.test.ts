@@ -180,13 +180,11 @@ test('a signature has more time than other requests: an authorization is lost wi
   t.deepEqual(asked, [10_000, 30_000]);
 });
 
-for (const host of ['localhost', 'no-such-name.invalid'])
-  test(`what an organization names is not called inside the network, and ${host} is told from no other name`, async (t) => {
-    const address = `https://${host}/csc/v2`;
-    const settings = { ...settingsOf({ address }), origin: 'organization', policy: 'public' } as const;
-    const provider = new CscPersons(settings, systemClock);
-    t.teardown(() => provider.close());
-    await t.throwsAsync(provider.test('https://sign.example.org/return'), {
-      message: 'it has no public address',
-    });
+test('what an organization names is not called inside the network, and a name there is told from none', async (t) => {
+  const settings = settingsOf({ address: 'https://localhost/csc/v2' });
+  const provider = new CscPersons({ ...settings, origin: 'organization', policy: 'public' }, systemClock);
+  t.teardown(() => provider.close());
+  await t.throwsAsync(provider.test('https://sign.example.org/return'), {
+    message: 'it has no public address',
   });
+});
