@@ -12,6 +12,13 @@ import { OPERATOR_PAGES } from '../../web/pages/batch/operator.tsx';
 import { ReportView, ValidationForm } from '../../web/pages/batch/validation.tsx';
 import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
 import { brandingPage } from '../../web/pages/portal/accounts/branding-view.tsx';
+import {
+  certificateChoicePage,
+  onTheWayPage,
+  providerTroublePage,
+  secretsPage,
+} from '../../web/pages/portal/accounts/provider-signing-view.tsx';
+import { signingProvidersPage } from '../../web/pages/portal/accounts/signing-providers-view.tsx';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
 import { hereStartPage } from '../../web/pages/portal/forms/public-link-view.tsx';
 import { waitingPage, waitingStartPage } from '../../web/pages/portal/forms/waiting-view.tsx';
@@ -28,12 +35,29 @@ import { validationPage } from '../../web/pages/portal/validation-view.tsx';
 /** Ends a text, an attribute in either quotes, and an element. */
 export const HOSTILE = `"'><script>alert(1)</script>&amp;`;
 
+/** Pages around a signing provider, whose names, certificates and questions are its own. */
+function providerPages(): readonly (readonly [name: string, html: string])[] {
+  const frame = { words: pageTexts('en'), provider: HOSTILE };
+  const own = { action: HOSTILE, visit: HOSTILE, document: HOSTILE, isAgain: true };
+  const credential = { id: HOSTILE, holder: HOSTILE, issuer: HOSTILE, until: 0, trouble: undefined };
+  const credentials = [credential, { ...credential, holder: undefined, trouble: 'blocked' } as const];
+  const secrets = [{ id: HOSTILE, kind: 'password', label: HOSTILE, isNumeric: true }] as const;
+  const trouble = { why: 'rejected', faults: [HOSTILE], page: HOSTILE, choice: HOSTILE } as const;
+  return [
+    ['provider choice', certificateChoicePage(frame, { ...own, credentials, back: HOSTILE })],
+    ['provider secrets', secretsPage(frame, { ...own, secrets, question: HOSTILE, page: HOSTILE })],
+    ['provider onward', onTheWayPage(frame, { to: HOSTILE, text: 'onward' })],
+    ['provider trouble', providerTroublePage(frame, trouble)],
+  ];
+}
+
 /** Name → HTML. */
 export function hostilePages(): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
   for (const { path, main } of OPERATOR_PAGES) {
     pages.set(`batch ${path}`, framed(main([[HOSTILE, HOSTILE]])));
   }
+  for (const [name, html] of providerPages()) pages.set(`portal ${name}`, html);
   pages.set('batch validate', framed(ValidationForm()));
   pages.set('batch report', framed(ReportView({ fileName: HOSTILE, report: report() })));
   pages.set('batch login', loginPage(HOSTILE, undefined));
@@ -315,6 +339,14 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     formToken: HOSTILE,
     tenant: { organization: { id: 'o', name: HOSTILE } },
   } as unknown as SignedInUser;
+  const provider = {
+    id: 'p',
+    title: HOSTILE,
+    address: HOSTILE,
+    authorization: HOSTILE,
+    clientId: HOSTILE,
+    returnAddress: HOSTILE,
+  };
   const names = ['name', 'email', 'role', 'expiry', 'url', 'authType', 'origins', 'subject', 'introduction'];
   const looks = ['primaryColor', 'headerColor', 'redirectOrigins', 'redirectUrl'];
   const values = Object.fromEntries([...names, ...looks].map((name) => [name, HOSTILE]));
@@ -452,7 +484,9 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     devices: [{ id: HOSTILE, openedBy: { id: 'a', name: HOSTILE }, creationDate: 0, endDate: 0 }],
   } as never;
   const rows = [{ row: 1, status: 'Refused', documentIds: [HOSTILE], error: { message: HOSTILE } }];
+  const failed = { kind: 'bad', text: HOSTILE } as const;
   return [
+    ['signing providers', signingProvidersPage(page, user, [provider], failed)],
     ['documents', documents('')],
     ['drafts', documents('drafts')],
     ['bulk', bulkPage(page, user, { template, mayUse: true, file, preview, key: HOSTILE, refusal })],

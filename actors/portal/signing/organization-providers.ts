@@ -67,10 +67,10 @@ export class OrganizationProviders {
 
   async offered(organization: OrganizationId): Promise<readonly Pick<SigningProvider, 'name' | 'title'>[]> {
     const all = await this.#stored(organization);
-    return all.map((stored) => {
-      const settings = this.#opened(organization, stored);
-      return { name: settings.name, title: shownTitle(settings) };
-    });
+    return all.map(({ id, title, address, authorization }) => ({
+      name: nameOf(organization, id),
+      title: shownTitle({ origin: 'organization', title, address, authorization: authorization ?? address }),
+    }));
   }
 
   /** By its name in addresses; undefined: there is none. */
@@ -172,7 +172,12 @@ export class OrganizationProviders {
 }
 
 /** A name that an organization gives may be that of another provider: people see the host to which they go, too. */
-export function shownTitle({ origin, title, address, authorization = address }: SigningProvider): string {
+export function shownTitle({
+  origin,
+  title,
+  address,
+  authorization = address,
+}: Pick<SigningProvider, 'origin' | 'title' | 'address' | 'authorization'>): string {
   return origin === 'operator' ? title : `${title} (${new URL(authorization).host})`;
 }
 

@@ -43,13 +43,7 @@ for (const [address, isPublic, isAllowed] of ADDRESSES)
   });
 
 test('the name of a provider of an organization is shown with the host to which persons go', (t) => {
-  const provider = {
-    name: 'a',
-    title: 'Acme Trust',
-    address: 'https://remote.example.org/csc/v2',
-    clientId: 'a',
-    clientSecret: 'b',
-  };
+  const provider = { title: 'Acme Trust', address: 'https://remote.example.org/csc/v2' };
   t.is(shownTitle({ ...provider, origin: 'operator' }), 'Acme Trust');
   t.is(shownTitle({ ...provider, origin: 'organization' }), 'Acme Trust (remote.example.org)');
   const authorization = 'https://www.b\u00fccher.example';
