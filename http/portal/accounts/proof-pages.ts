@@ -1,6 +1,7 @@
 /**
  * Asks for a proof of the person before keys, users and identity are changed. The page that asks carries the fields of
- * the form, so that one submit proves the person and carries the change out.
+ * the form, also a typed secret, so that one submit proves the person and carries the change out; without it, a changed secret
+ * would be lost unnoticed. The page is not stored.
  *
  * Source: docs/identity.md.
  */
