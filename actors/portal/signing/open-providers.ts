@@ -34,7 +34,7 @@ export class OpenProviders {
     },
   ) {
     const dispose = ({ at }: OpenProvider) => void needs.clock.after(DRAIN_MS, () => at.close());
-    this.#own = new LRUCache({ max: MAX_OPEN, dispose });
+    this.#own = new LRUCache<string, OpenProvider>({ max: MAX_OPEN, dispose });
     this.#configured = new Map(needs.configured.map((settings) => [settings.name, this.#opened(settings)]));
   }
 
