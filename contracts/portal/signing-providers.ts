@@ -19,7 +19,8 @@ const address = {
   exampleValue: 'https://remote.example.org/csc/v2',
 };
 const authorization = {
-  description: 'Address above `/oauth2/authorize` and `/oauth2/token`. Null: what the provider says, on the host of `address`.',
+  description:
+    'Address above `/oauth2/authorize` and `/oauth2/token`. Null: what the provider says, on the host of `address`.',
   exampleValue: null,
 };
 const clientId = { description: 'Client id that the provider has issued.', exampleValue: 'sealwright' };

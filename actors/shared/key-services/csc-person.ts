@@ -13,7 +13,7 @@ import { type AskedSecret, authorizationData, isSecretRefused, secretsIn } from 
 import { isObject, type JsonAnswer, JsonClient, type JsonRequest } from './json-requests.ts';
 import { limited, REQUEST_MS, type RequestLimit, ServiceBusy } from './key-service.ts';
 
-/** Who named a provider. What an organization names is nobody's choice but its own, and may be there to deceive. */
+/** Namer of a provider. What an organization names is nobody's choice but its own, and may be there to deceive. */
 export type ProviderOrigin = 'operator' | 'organization';
 
 /**
@@ -410,9 +410,13 @@ export class CscPersons {
 
   /** Without encryption, code and secret could be read; loopback is for development. */
   #safe(address: string): string {
-    const { protocol, origin, username, password, hash: part } = URL.canParse(address)
-      ? new URL(address)
-      : new URL('about:blank');
+    const {
+      protocol,
+      origin,
+      username,
+      password,
+      hash: part,
+    } = URL.canParse(address) ? new URL(address) : new URL('about:blank');
     const isSafe = protocol === 'https:' || (this.#base.startsWith('http:') && protocol === 'http:');
     const said = `it names ${address.slice(0, 200)}`;
     if (!isSafe || username + password + part !== '')

@@ -82,7 +82,10 @@ const MODES: readonly (readonly [mode: string, operator: boolean, organization: 
 
 test('each mode that may sign for a person is decided here', (t) => {
   const open = MODES.filter(([, operator, organization]) => operator || organization);
-  t.deepEqual(Object.keys(PERSON_MODES), open.map(([mode]) => mode));
+  t.deepEqual(
+    Object.keys(PERSON_MODES),
+    open.map(([mode]) => mode),
+  );
 });
 
 for (const [mode, operator, organization] of MODES)

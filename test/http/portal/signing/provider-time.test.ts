@@ -7,6 +7,7 @@ import { clockedPortal } from '../requests/clocked-portal.ts';
 import { Browser, documentOf } from './provider-client.ts';
 
 const MINUTE = 60_000;
+const RETURN = 'https://sign.example.org/return';
 
 const settingsOf = ({ address }: { readonly address: string }) =>
   ({
@@ -121,7 +122,7 @@ for (const [methods, inHeader] of CLIENTS)
     const client = { clientId: PERSON_CLIENT.id, clientSecret: PERSON_CLIENT.secret };
     const known = new CscPersons({ ...settingsOf(provider), ...client }, systemClock);
     t.teardown(() => known.close());
-    await t.notThrowsAsync(known.test('https://sign.example.org/return'));
+    await t.notThrowsAsync(known.test(RETURN));
   });
 
 test('where the metadata says that answers name the issuer, one that does not is refused', async (t) => {
@@ -145,7 +146,8 @@ test('where the metadata says that answers name the issuer, one that does not is
   const answered = async () => {
     const browser = new Browser();
     const { body } = await browser.start(client.url, await documentOf(client));
-    return (await browser.go(body.address)).status;
+    const back = await browser.go(body.address, {}, '/return?');
+    return (await browser.go(back.url.replace('https://sign.example.org', client.url))).status;
   };
   t.is(await answered(), 403);
   provider.extra = { iss: provider.url };
@@ -184,7 +186,7 @@ test('what an organization names is not called inside the network, and a name th
   const settings = settingsOf({ address: 'https://localhost/csc/v2' });
   const provider = new CscPersons({ ...settings, origin: 'organization', policy: 'public' }, systemClock);
   t.teardown(() => provider.close());
-  await t.throwsAsync(provider.test('https://sign.example.org/return'), {
+  await t.throwsAsync(provider.test(RETURN), {
     message: 'it has no public address',
   });
 });
