@@ -36,11 +36,20 @@ const blob = { sha256: 'a'.repeat(64), length: 3 };
 const owner = { organizationId: 'o-1', applicationId: 'a-1', createdAt: 1 };
 const secret = { id: 's-1', prefix: 'abcdefgh', sha256: 'b'.repeat(64) };
 const application = { id: 'a-1', name: 'App', role: 'Normal', createdAt: 1 };
+const provider = {
+  id: 'p-1',
+  title: 'Acme Trust',
+  address: 'https://remote.example.org/csc/v2',
+  authorization: null,
+  clientId: 'portal',
+  clientSecret: 'encrypted',
+};
 const organization = {
   ...NO_SETTINGS,
   name: 'Acme',
   createdAt: 1,
   applications: [{ ...application, secrets: [{ ...secret, createdAt: 1, lastUsedAt: null }] }],
+  signingProviders: [provider],
 } as unknown as OrganizationContext;
 const by = { id: 'a-1', type: 'Application', name: 'App' };
 const version = { version: 1, name: 'Draft', document: {}, uploads: [] };
@@ -108,6 +117,8 @@ const CASES: readonly Case[] = [
       ADD_SECRET: { applicationId: 'a-1', ...secret, id: 's-2', retiresOldest: false },
       REVOKE_SECRET: { applicationId: 'a-1', id: 's-1' },
       CONFIGURE: { settings: { language: 'pt' } },
+      PUT_PROVIDER: { provider: { ...provider, id: 'p-2' }, isNew: true },
+      REMOVE_PROVIDER: { id: 'p-1' },
       USED: { applicationId: 'a-1', id: 's-1' },
       RECORD: { note: 'Mail tested.' },
     },
