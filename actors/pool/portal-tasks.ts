@@ -21,6 +21,7 @@ export interface SignatureParameters {
   readonly fieldName: string;
   /** PDF: name of the signer. */
   readonly name: string;
+  /** Text that names the participant and the digest of the evidence: the reason in a PDF, the claimed role elsewhere. */
   readonly reason: string;
   readonly contactInfo: string | null;
   /** PDF: visible appearance; null = none. */

@@ -29,6 +29,9 @@ export const OID = {
   algorithmProtection: '1.2.840.113549.1.9.52',
   /** EN 319 122-1 §5. */
   signaturePolicy: '1.2.840.113549.1.9.16.2.15',
+  /** EN 319 122-1 §5.2.6. */
+  signerAttributes: '1.2.840.113549.1.9.16.2.18',
+  signerAttributesV2: '0.4.0.19122.1.1',
   contentTimestamp: '1.2.840.113549.1.9.16.2.20',
   signatureTimestamp: '1.2.840.113549.1.9.16.2.14',
   /** Evidence records as unsigned attributes (RFC 4998 Annex A). */

@@ -1,11 +1,22 @@
 /** Checks the signed attributes of a SignerInfo (RFC 5652 §11, EN 319 122-1 §5). */
 import { OID } from '../asn1/oids.ts';
-import { Asn1Error, type Element, enter, octets, oidText, parseAlgorithm, TAG } from '../asn1/read.ts';
+import {
+  Asn1Error,
+  childrenOf,
+  type Element,
+  encoded,
+  enter,
+  octets,
+  oidText,
+  parseAlgorithm,
+  TAG,
+} from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
+import { attributeText } from '../x509/names.ts';
 import { HASH_BY_OID, type HashName, signatureMethod } from '../x509/signature-algorithms.ts';
 import { faultOf, foreignMask, type SignatureFault, type SignedBytes } from '../x509/signature-values.ts';
 import { ATTRIBUTE_RULES } from './attribute-rules.ts';
@@ -181,6 +192,27 @@ export function contentIdentifierOf(attributes: Attributes): string | undefined 
   if (value?.tag !== TAG.octetString) return undefined;
   const text = octets(value).toString('latin1');
   return CONTENT_IDENTIFIER.test(text) ? text : undefined;
+}
+
+/**
+ * Returns the texts of the claimed attributes of the signer in both forms; none where they cannot be read.
+ *     SignerAttributeV2 ::= SEQUENCE { claimedAttributes [0] SEQUENCE OF Attribute OPTIONAL, … }   -- EN 319 122-1 §5.2.6
+ *     SignerAttribute ::= SEQUENCE OF CHOICE { claimedAttributes [0] SEQUENCE OF Attribute, … }    -- RFC 5126 §5.11.3
+ */
+export function claimedRolesOf({ values }: Attributes): string[] {
+  const found = [OID.signerAttributesV2, OID.signerAttributes].flatMap((type) => values.get(type) ?? []);
+  try {
+    return found.flatMap((value) =>
+      childrenOf(value)
+        .filter(({ tag }) => tag === TAG.context0Constructed)
+        .flatMap((claimed) => childrenOf(claimed).flatMap(childrenOf))
+        .flatMap((one) => childrenOf(one)[1] ?? [])
+        .flatMap((set) => childrenOf(set).map((text) => attributeText(encoded(text)))),
+    );
+  } catch (error) {
+    if (error instanceof Asn1Error) return [];
+    throw error;
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
+import { checkedRole } from '../core/request-checks.ts';
 import { CryptoError, type DigestName, type SignaturePolicy } from '../core/types.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { DIGEST_LENGTH, digestIdentifier } from '../x509/signature-algorithms.ts';
@@ -30,17 +31,20 @@ interface AttributesFormat {
   readonly contentType: string;
   /** Printable ASCII (RFC 5035 §2.10); undefined = no such attribute. */
   readonly contentIdentifier: string | undefined;
+  /** As in `SignatureParameters`; undefined = no such attribute. */
+  readonly claimedRole: string | undefined;
 }
 
-/** @throws {CryptoError} `request.invalid` for a policy, a content type or an identifier that can't be written */
+/** @throws {CryptoError} `request.invalid` for a policy, a content type, an identifier or a role that can't be written */
 export function attributesTemplate(attributes: AttributesFormat, time: TimeFormat): AttributesTemplate {
-  const { certificate, digest, policy, contentType, contentIdentifier } = attributes;
+  const { certificate, digest, policy, contentType, contentIdentifier, claimedRole } = attributes;
   const digestAttribute = attribute(ID.messageDigest, octetString(Buffer.alloc(DIGEST_LENGTH[digest])));
   const all = [digestAttribute, attribute(ID.signingCertificateV2, signingCertificateV2(certificate))];
   if (contentType !== 'none') all.push(attribute(ID.contentType, checkedOid(contentType)));
   if (policy !== undefined) all.push(attribute(SIGNATURE_POLICY, signaturePolicy(policy)));
   if (contentIdentifier !== undefined)
     all.push(attribute(ID.contentIdentifier, identifier(contentIdentifier)));
+  if (claimedRole !== undefined) all.push(attribute(SIGNER_ATTRIBUTES, signerAttributes(claimedRole)));
   const timeAttribute = time === 'none' ? undefined : attribute(ID.signingTime, zeroTime(time));
   if (timeAttribute !== undefined) all.push(timeAttribute);
   // Attributes differ in length or in their identifier, both before any value, so values can't change the order.
@@ -93,6 +97,19 @@ export const CONTENT_IDENTIFIER = /^[!-~]{1,64}$/;
 function identifier(text: string): Buffer {
   if (CONTENT_IDENTIFIER.test(text)) return octetString(Buffer.from(text, 'latin1'));
   throw new CryptoError('request.invalid', 'A content identifier has up to 64 printable characters.');
+}
+
+const SIGNER_ATTRIBUTES = oid(OID.signerAttributesV2);
+/** Name of X.520, whose value other programs show as a claimed role. */
+const NAME = oid('2.5.4.41');
+
+/**
+ * Encodes SignerAttributeV2 with one claimed attribute (EN 319 122-1 §5.2.6.1; the tags are explicit).
+ *     SignerAttributeV2 ::= SEQUENCE { claimedAttributes [0] SEQUENCE OF Attribute OPTIONAL, … }
+ */
+function signerAttributes(claimedRole: string): Buffer {
+  const text = tlv(TAG.utf8String, Buffer.from(checkedRole(claimedRole)));
+  return sequence(tlv(TAG.context0Constructed, sequence(attribute(NAME, text))));
 }
 
 const SIGNATURE_POLICY = oid(OID.signaturePolicy);

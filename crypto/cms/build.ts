@@ -27,7 +27,8 @@ import {
 import { type AttributesTemplate, attributesTemplate, type TimeFormat } from './attributes-template.ts';
 
 /** Signer and parameters that the template depends on. */
-interface SignerFormat extends Pick<SignatureParameters, 'digest' | 'padding' | 'includeChain' | 'policy'> {
+interface SignerFormat
+  extends Pick<SignatureParameters, 'digest' | 'padding' | 'includeChain' | 'policy' | 'claimedRole'> {
   readonly signer: SignerIdentity;
   /**
    * Dotted type of the signed content; `none` in a counter-signature, which has no such attribute (RFC 5652 §11.4).
@@ -81,19 +82,27 @@ export function signerInfoTemplate(form: SignerFormat): SignerInfoTemplate {
     cache.set(form.signer, cached);
   }
   if (cached.last !== undefined && isSameFormat(cached.last.form, form)) return cached.last.parts;
+  // They belong to one signature, so that only the last template with one is kept.
+  const isOfOne = form.contentIdentifier !== undefined || form.claimedRole !== undefined;
   const key = keyOf(form);
-  let parts = cached.byForm.get(key);
+  let parts = isOfOne ? undefined : cached.byForm.get(key);
   if (parts === undefined) {
     parts = createTemplate(form);
-    // A content identifier belongs to one signature, so only the last template is kept for it.
-    if (form.contentIdentifier === undefined) {
-      cached.byForm.set(key, parts);
-    }
+    if (!isOfOne) cached.byForm.set(key, parts);
   }
-  const { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } = form;
+  const { signer, digest, padding, includeChain, policy, contentType, contentIdentifier, claimedRole } = form;
   // Absent optional members are undefined here and compare equal.
   cached.last = {
-    form: { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } as SignerFormat,
+    form: {
+      signer,
+      digest,
+      padding,
+      includeChain,
+      policy,
+      contentType,
+      contentIdentifier,
+      claimedRole,
+    } as SignerFormat,
     parts,
   };
   return parts;
@@ -106,20 +115,14 @@ function isSameFormat(one: SignerFormat, other: SignerFormat): boolean {
     one.includeChain === other.includeChain &&
     one.policy === other.policy &&
     one.contentType === other.contentType &&
-    one.contentIdentifier === other.contentIdentifier
+    one.contentIdentifier === other.contentIdentifier &&
+    one.claimedRole === other.claimedRole
   );
 }
 
-function keyOf({
-  digest,
-  padding,
-  includeChain,
-  policy,
-  contentType,
-  contentIdentifier,
-}: SignerFormat): string {
+function keyOf({ digest, padding, includeChain, policy, contentType }: SignerFormat): string {
   const named = policy === undefined ? '' : policyKey(policy);
-  return `${digest} ${padding} ${includeChain ?? true} ${contentType} ${contentIdentifier} ${named}`;
+  return `${digest} ${padding} ${includeChain ?? true} ${contentType} ${named}`;
 }
 
 function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
@@ -136,14 +139,21 @@ function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
  *     IssuerAndSerialNumber ::= SEQUENCE { issuer Name, serialNumber CertificateSerialNumber }
  */
 function createTemplate(form: SignerFormat): SignerInfoTemplate {
-  const { signer, policy, includeChain = true, contentType = OID.data, contentIdentifier } = form;
+  const {
+    signer,
+    policy,
+    includeChain = true,
+    contentType = OID.data,
+    contentIdentifier,
+    claimedRole,
+  } = form;
   const certificate = readCertificate(signer.certificate);
   const algorithm = algorithmOf(signer, form);
   assertStrong(form, algorithm);
   const digestAlgorithm = digestIdentifier(algorithm.digest);
   const template = (time: TimeFormat) =>
     attributesTemplate(
-      { certificate, digest: algorithm.digest, policy, contentType, contentIdentifier },
+      { certificate, digest: algorithm.digest, policy, contentType, contentIdentifier, claimedRole },
       time,
     );
   const attributes = { none: template('none'), utc: template('utc'), generalized: template('generalized') };

@@ -95,6 +95,7 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
     lines.push(line('issued by', certificate.issuerName));
   }
   lines.push(line('time', timeText(signature)), line('covers', scope.description));
+  for (const role of signature.claimedRoles ?? []) lines.push(line('claims', role));
   if (signature.reason !== undefined) lines.push(line('reason', signature.reason));
   if (signature.location !== undefined) lines.push(line('location', signature.location));
   if (signature.policy !== undefined) lines.push(line('policy', signature.policy));

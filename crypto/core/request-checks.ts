@@ -1,6 +1,15 @@
 /** Checks of requests by programs without types: what is missing is named here, not by an error inside the engine. */
 import { CryptoError } from './types.ts';
 
+/** One line of characters that XML 1.0 has too. */
+const CLAIMED_ROLE = /^[^\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]{1,2000}$/u;
+
+/** Checks and returns a claimed role. @throws {CryptoError} `request.invalid` */
+export function checkedRole(text: string): string {
+  if (CLAIMED_ROLE.test(text)) return text;
+  throw new CryptoError('request.invalid', 'A claimed role is one line of up to 2,000 characters.');
+}
+
 /**
  * Checks the members of a request that every operation needs.
  * @param formats those that the operation has; undefined: it has one, or reads it from the file

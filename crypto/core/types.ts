@@ -107,6 +107,11 @@ export interface SignatureParameters {
   /** Includes the certificates between signer and root. @default true */
   readonly includeChain?: boolean;
   readonly policy?: SignaturePolicy;
+  /**
+   * What the signer says of itself, as on whose behalf it signs: 1 to 2,000 characters in one line. The certificate does
+   * not prove it (EN 319 122-1 §5.2.6.1, EN 319 132-1 §5.2.6).
+   */
+  readonly claimedRole?: string;
 }
 
 /** Parameters of PDF signatures. Source: ISO 32000-2, 12.8.1; EN 319 142-1 §5.3. */

@@ -194,6 +194,8 @@ export interface SignatureRecord {
   readonly counterSignatures: readonly SignatureRecord[];
   /** Dotted identifier of its explicit policy. */
   readonly policy: string | undefined;
+  /** Statements of the signer about itself, which nothing proves; left out where there are none. Up to 10, of 2,000 characters. */
+  readonly claimedRoles?: readonly string[];
   /** PDF: stated reason and location. */
   readonly reason?: string;
   readonly location?: string;

@@ -30,7 +30,7 @@ export interface StoredSigner {
 }
 
 export function storedSigner(request: SignerAndParameters): StoredSigner {
-  const { signer, at, digest, padding, includeChain, policy } = request;
+  const { signer, at, digest, padding, includeChain, policy, claimedRole } = request;
   return {
     certificate: signer.certificate.toString('base64'),
     chain: signer.chain.map((certificate) => certificate.toString('base64')),
@@ -41,6 +41,7 @@ export function storedSigner(request: SignerAndParameters): StoredSigner {
       ...(digest === undefined ? {} : { digest }),
       ...(padding === undefined ? {} : { padding }),
       ...(includeChain === undefined ? {} : { includeChain }),
+      ...(claimedRole === undefined ? {} : { claimedRole }),
     },
     ...(policy === undefined ? {} : { policy: { ...policy, hash: policy.hash.toString('base64') } }),
   };

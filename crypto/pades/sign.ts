@@ -49,7 +49,8 @@ import { policyOf } from './validation/change-policy.ts';
  * Builds the incremental update that adds a signature to a PDF, complete except for the signature value
  * (ETSI EN 319 142-1, clauses 5 and 6.3; ISO 32000-2, 12.7.5.5 and 12.8.1).
  */
-export interface PadesOptions extends Pick<SignatureParameters, 'padding' | 'includeChain' | 'policy'> {
+export interface PadesOptions
+  extends Pick<SignatureParameters, 'padding' | 'includeChain' | 'policy' | 'claimedRole'> {
   readonly signer: SignerIdentity;
   /** Claimed signing time, milliseconds since the epoch; it goes into /M. */
   readonly at: number;
@@ -240,7 +241,7 @@ export function signPades(request: SignFileRequest<InputFile, OutputFile>): Sign
 export function padesOptions(
   request: SignAtLevelRequest<InputFile, OutputFile> | BeginSigningRequest<InputFile>,
 ): PadesOptions {
-  const { signer, at, padding, includeChain, policy, pades } = request;
+  const { signer, at, padding, includeChain, policy, claimedRole, pades } = request;
   return {
     signer,
     at,
@@ -248,6 +249,7 @@ export function padesOptions(
     ...(padding === undefined ? {} : { padding }),
     ...(includeChain === undefined ? {} : { includeChain }),
     ...(policy === undefined ? {} : { policy }),
+    ...(claimedRole === undefined ? {} : { claimedRole }),
     ...(pades === undefined ? {} : { form: pades }),
   };
 }

@@ -150,6 +150,7 @@ export interface SignatureInfo {
   readonly isTimestamp: boolean;
   /** The signature value, by which copies of it are told; left out where it can't be read. */
   readonly value?: Buffer;
+  readonly claimedRoles?: readonly string[];
   readonly reason?: string;
   readonly location?: string;
   /** Content identifier of CMS (RFC 5035 §2.10), when it is printable. */

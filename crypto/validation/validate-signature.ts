@@ -335,11 +335,21 @@ function recordOf(
     policy: facts.policy,
     ...judged,
     ...(facts.isInContent === true && { isInContent: true }),
+    ...rolesOf(facts.claimedRoles),
     ...(facts.reason === undefined ? {} : { reason: facts.reason }),
     ...(facts.location === undefined ? {} : { location: facts.location }),
     ...(facts.contentIdentifier === undefined ? {} : { contentIdentifier: facts.contentIdentifier }),
     results: results.results(),
   };
+}
+
+const MAX_ROLES = 10;
+const MAX_ROLE_CHARACTERS = 2000;
+
+/** Shortens the roles for reports. */
+function rolesOf(given: readonly string[] = []): Pick<SignatureRecord, 'claimedRoles'> {
+  const roles = given.slice(0, MAX_ROLES).map((role) => role.trim().slice(0, MAX_ROLE_CHARACTERS));
+  return roles.length === 0 ? {} : { claimedRoles: roles };
 }
 
 /** Puts trusted evidence before embedded evidence, which an attacker can pad up to the limits. */

@@ -211,7 +211,7 @@ const STAMP_ELEMENTS: { readonly [kind in TimestampRecord['kind']]: string } = {
 };
 
 function attributesXml(
-  { signingTime, policy, reason, location }: SignatureRecord,
+  { signingTime, policy, reason, location, claimedRoles = [] }: SignatureRecord,
   stamps: readonly { readonly stamp: TimestampRecord; readonly id: string }[],
 ): string {
   const parts = [
@@ -224,6 +224,9 @@ function attributesXml(
     location === undefined
       ? ''
       : `<SignatureProductionPlace Signed="true">${element('AddressString', location)}</SignatureProductionPlace>`,
+    claimedRoles.length === 0
+      ? ''
+      : `<SignerRole Signed="true">${claimedRoles.map(roleXml).join('')}</SignerRole>`,
     ...stamps.map(({ stamp: { kind, genTime }, id }) => {
       const name = STAMP_ELEMENTS[kind];
       if (genTime === undefined) return '';
@@ -232,6 +235,10 @@ function attributesXml(
     reason === undefined ? '' : `<Reason Signed="true">${element('ReasonElement', reason)}</Reason>`,
   ].join('');
   return parts === '' ? '' : `<SignatureAttributes>${parts}</SignatureAttributes>`;
+}
+
+function roleXml(role: string): string {
+  return `<RoleDetails>${element('Role', role)}${element('EndorsementType', 'claimed')}</RoleDetails>`;
 }
 
 /** SignaturePolicyIdentifier with an implied policy, and its name (TS 119 102-2 §4.2.5). */

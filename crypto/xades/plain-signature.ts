@@ -25,7 +25,7 @@ import { mapDocument } from './validation/document-map.ts';
 import { digestData, findData, referenceContext, writeNode } from './validation/reference-data.ts';
 import { readSignatureForm } from './validation/signed-info.ts';
 
-interface PlainRequest extends Pick<SignatureParameters, 'includeChain' | 'policy'> {
+interface PlainRequest extends Pick<SignatureParameters, 'includeChain' | 'policy' | 'claimedRole'> {
   readonly signer: SignerIdentity;
   readonly algorithm: SignatureAlgorithm;
   readonly form: XadesFormat;
@@ -35,18 +35,20 @@ interface PlainRequest extends Pick<SignatureParameters, 'includeChain' | 'polic
 export function assertPlain({
   form,
   policy,
+  claimedRole,
   level = 'B',
-}: Pick<PlainRequest, 'form' | 'policy'> & { level?: string }): void {
+}: Pick<PlainRequest, 'form' | 'policy' | 'claimedRole'> & { level?: string }): void {
   const odd =
     level !== 'B' ||
     policy !== undefined ||
+    claimedRole !== undefined ||
     form.coSignable === true ||
     form.packaging === 'enveloping' ||
     form.packaging === 'detached';
   if (odd)
     throw new CryptoError(
       'request.invalid',
-      'A plain XML signature stands in its document, at level B, without a policy and beside no other.',
+      'A plain XML signature stands in its document, at level B, without a policy or a role and beside no other.',
     );
 }
 

@@ -322,6 +322,7 @@ function formReport(
     timestamps: stamps.timestamps,
     changes: [],
     policy: signed?.policy?.identifier,
+    ...(signed !== undefined && { claimedRoles: signed.claimedRoles }),
     counterSignatures: counterSignatures(context, form, unsigned, counters?.depth ?? 0),
     isTimestamp: false,
     value: form.value,

@@ -129,6 +129,7 @@ function signatureOf(record: SignatureRecord): ReportedSignature {
     isInContent: record.isInContent ?? false,
     signingTime: record.signingTime ?? null,
     policy: record.policy ?? null,
+    claimedRoles: record.claimedRoles ?? [],
     reason: record.reason ?? null,
     location: record.location ?? null,
     contentIdentifier: record.contentIdentifier ?? null,

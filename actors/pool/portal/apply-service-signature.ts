@@ -10,6 +10,7 @@ import {
   signFileAtLevel,
   signPadesSeries,
 } from '@sealwright/signatures';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './check.ts';
@@ -97,8 +98,16 @@ function signSeries(
  */
 const APPEARANCE_VARIANTS: ReadonlySet<string> = new Set(['request.invalid', 'pdf.change-forbidden']);
 
+/** Characters that XML lacks, besides those that are no text. */
+const NO_CHARACTERS = /[\ufffe\uffff]/g;
+
+/** Gives the reason the form of a claimed role. Names in it are limited, so that it fits. */
+function claimedRole(reason: string): string {
+  return plainLine(reason.replace(NO_CHARACTERS, ''));
+}
+
 function sign(
-  { format, input, signatures, output, at }: ServiceSignatureTask,
+  { format, input, signatures, output, at, parameters: { reason } }: ServiceSignatureTask,
   { signer, choices, services }: ServiceProfile,
   form: FormatParameters,
 ): SignedFile | Promise<SignedFile> {
@@ -114,6 +123,8 @@ function sign(
     ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),
     ...(policy !== undefined && { policy }),
+    // A PDF has the reason itself; the others have no place for one.
+    ...(format !== 'Pades' && { claimedRole: claimedRole(reason) }),
   };
   if (format === 'Cades' && signatures !== null) {
     const { contentIdentifier } = form.cades ?? {};

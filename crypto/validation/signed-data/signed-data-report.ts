@@ -20,6 +20,7 @@ import {
   checkOrder,
   checkProtection,
   checkUniqueness,
+  claimedRolesOf,
   claimedTime,
   contentIdentifierOf,
   policyOf,
@@ -298,6 +299,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
   const { attributes } = signer;
   const claimed = attributes === undefined ? undefined : claimedTime(attributes);
   const identifier = attributes === undefined ? undefined : contentIdentifierOf(attributes);
+  const claimedRoles = attributes === undefined ? [] : claimedRolesOf(attributes);
   const found = timestampsOf({ data, signer, contentDigest: context.contentDigest, certificates });
   const carried = evidenceInAttributes(attributes, signer.unsignedAttributes);
   const evidence = joinEvidence(evidenceInData(data), carried, options.around?.evidence ?? NO_EVIDENCE);
@@ -327,6 +329,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     counterSignatures: counterSignatures(signer, context),
     isTimestamp: false,
     value: signer.signature,
+    claimedRoles,
     ...(identifier !== undefined && { contentIdentifier: identifier }),
   };
 }

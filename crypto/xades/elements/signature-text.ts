@@ -15,6 +15,7 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { TAG } from '../../asn1/read.ts';
 import { sequence, tlv } from '../../asn1/write.ts';
+import { checkedRole } from '../../core/request-checks.ts';
 import {
   CryptoError,
   type DigestName,
@@ -48,7 +49,8 @@ export interface DataReference {
   readonly mimeType?: string;
 }
 
-interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy'> {
+interface SignatureTextRequest
+  extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy' | 'claimedRole'> {
   readonly signer: SignerIdentity;
   /** Signature algorithm; its digest is used for the references as well. */
   readonly algorithm: SignatureAlgorithm;
@@ -114,15 +116,15 @@ export function openSignature(text: SignatureText, value: Buffer, unsigned: read
     `<ds:Signature${DECLARE_DS} Id="${id}">${ascii(written.signedInfo)}` +
     `<ds:SignatureValue Id="${id}-value">${value.toString('base64')}</ds:SignatureValue>${written.keyInfo}` +
     `<ds:Object><xades:QualifyingProperties${DECLARE_XADES} Target="#${id}">` +
-    `${written.signedProperties}${unsignedText}</xades:QualifyingProperties></ds:Object>`
+    `${ascii(written.signedProperties)}${unsignedText}</xades:QualifyingProperties></ds:Object>`
   );
 }
 
 export const CLOSE_SIGNATURE = '</ds:Signature>';
 
 /**
- * Writes characters outside ASCII as character references, since the document's encoding may lack them. Only
- * SignedInfo can hold such characters: the Ids of elements in its references.
+ * Writes characters outside ASCII as character references, since the document's encoding may lack them: those in the Ids
+ * of elements in references, and in a claimed role.
  */
 function ascii(text: string): string {
   if (Buffer.byteLength(text) === text.length) return text;
@@ -180,14 +182,14 @@ export function issuerSerialOf(certificate: Buffer): Buffer {
  * Builds SignedProperties (EN 319 132-1 §5.2).
  *
  * SignedProperties = SignedSignatureProperties, SignedDataObjectProperties?, @Id
- * SignedSignatureProperties  = SigningTime?, SigningCertificateV2?, SignaturePolicyIdentifier?, …
+ * SignedSignatureProperties  = SigningTime?, SigningCertificateV2?, SignaturePolicyIdentifier?, SignerRoleV2?, …
  * SignedDataObjectProperties = DataObjectFormat { MimeType?, @ObjectReference }*, …
  * SigningCertificateV2 = Cert { CertDigest, IssuerSerialV2? }+
  *
  * @param xades, ds declarations to write on the outermost element and on those of XML Signature
  */
 function propertiesText(
-  { id, at, algorithm: { digest }, policy, references }: SignatureTextRequest,
+  { id, at, algorithm: { digest }, policy, claimedRole, references }: SignatureTextRequest,
   { certificateDigest, issuerSerial }: SignerTexts,
   xades: string,
   ds: string,
@@ -206,7 +208,8 @@ function propertiesText(
     `<ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
     `<ds:DigestValue${ds}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
     `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2></xades:Cert></xades:SigningCertificateV2>` +
-    `${policy === undefined ? '' : policyText(policy, ds)}</xades:SignedSignatureProperties>` +
+    `${policy === undefined ? '' : policyText(policy, ds)}${claimedRole === undefined ? '' : roleText(claimedRole)}` +
+    '</xades:SignedSignatureProperties>' +
     `${formats === '' ? '' : `<xades:SignedDataObjectProperties>${formats}</xades:SignedDataObjectProperties>`}` +
     '</xades:SignedProperties>'
   );
@@ -286,6 +289,15 @@ function policyText({ oid, digest, hash, uri }: SignaturePolicy, ds: string): st
     `<ds:DigestValue${ds}>${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
     `${qualifiers}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`
   );
+}
+
+/** Builds SignerRoleV2 with one claimed role (EN 319 132-1 §5.2.6). @throws {CryptoError} `request.invalid` */
+function roleText(claimedRole: string): string {
+  const text = checkedRole(claimedRole)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+  return `<xades:SignerRoleV2><xades:ClaimedRoles><xades:ClaimedRole>${text}</xades:ClaimedRole></xades:ClaimedRoles></xades:SignerRoleV2>`;
 }
 
 const BY_EXTENSION: { readonly [extension: string]: string } = {

@@ -34,6 +34,8 @@ interface SignedProperties {
   readonly signingTime: string | undefined;
   readonly signingCertificate: CertificateName | undefined;
   readonly policy: PolicyName | undefined;
+  /** Texts of ClaimedRole in both versions (§5.2.6); of roles with elements the text between them. */
+  readonly claimedRoles: readonly string[];
   /** Descriptions of the data types of references, by DataObjectFormat. */
   readonly formats: readonly DataFormat[];
   /** AllDataObjectsTimeStamp and IndividualDataObjectsTimeStamp. */
@@ -126,12 +128,16 @@ function readSigned(node: SignatureNode): SignedProperties {
   const ofData = optionalChild(node, XADES, 'SignedDataObjectProperties');
   const time = ofSignature && optionalChild(ofSignature, XADES, 'SigningTime');
   const policy = ofSignature && optionalChild(ofSignature, XADES, 'SignaturePolicyIdentifier');
+  const roles = ['SignerRoleV2', 'SignerRole'].flatMap((name) => childrenNamed(ofSignature, XADES, name));
   return {
     node,
     id: attributeOf(node, 'Id'),
     signingTime: time === undefined ? undefined : textOf(time).trim(),
     signingCertificate: ofSignature === undefined ? undefined : readSigningCertificate(ofSignature),
     policy: policy === undefined ? undefined : readPolicy(policy),
+    claimedRoles: roles
+      .flatMap((role) => childrenNamed(role, XADES, 'ClaimedRoles'))
+      .flatMap((list) => childrenNamed(list, XADES, 'ClaimedRole').map(({ text }) => text)),
     formats: childrenNamed(ofData, XADES, 'DataObjectFormat').flatMap(dataFormat),
     timestamps:
       ofData?.children.filter(

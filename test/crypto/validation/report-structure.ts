@@ -29,10 +29,12 @@ const CONTENT: { readonly [element: string]: string } = {
   BestSignatureTime: 'POETime TypeOfProof POEObject?',
   POE: 'POETime TypeOfProof POEObject?',
   SignatureAttributes:
-    'any: SigningTime SigPolicyIdentifier SignatureProductionPlace AllDataObjectsTimeStamp SignatureTimeStamp ArchiveTimeStamp DocTimeStamp Reason',
+    'any: SigningTime SigPolicyIdentifier SignatureProductionPlace SignerRole AllDataObjectsTimeStamp SignatureTimeStamp ArchiveTimeStamp DocTimeStamp Reason',
   SigningTime: 'AttributeObject* Time',
   SigPolicyIdentifier: 'AttributeObject* SigPolicyId',
   SignatureProductionPlace: 'AttributeObject* AddressString+',
+  SignerRole: 'AttributeObject* RoleDetails+',
+  RoleDetails: 'Role EndorsementType',
   AllDataObjectsTimeStamp: 'AttributeObject* TimeStampValue',
   SignatureTimeStamp: 'AttributeObject* TimeStampValue',
   ArchiveTimeStamp: 'AttributeObject* TimeStampValue',
@@ -84,6 +86,8 @@ const TEXTS: readonly string[] = [
   'Value',
   'Signer',
   'AddressString',
+  'Role',
+  'EndorsementType',
   'ReasonElement',
   'direct',
 ];

@@ -28,7 +28,10 @@ for (const level of ['B', 'T', 'LTA'] as const) {
       const output = file();
       const pades = { reason: 'a < b & "c" \u0001', location: 'Köln' };
       const signer = pki.signer('p-256');
-      await signFileAtLevel({ format, input, output, signer, at: NOW, level, pades }, services);
+      await signFileAtLevel(
+        { format, input, output, signer, at: NOW, level, pades, claimedRole: 'for <Ana>' },
+        services,
+      );
       for (const [anchors, indication] of [
         [[pki.root.certificate], 'total-passed'],
         [[], 'indeterminate'],
@@ -38,6 +41,7 @@ for (const level of ['B', 'T', 'LTA'] as const) {
         const xml = await xmlOf(report, output);
         t.deepEqual(structureFaults(xml), [], `${format} ${level}`);
         t.deepEqual(await schemaFaults(xml), [], `${format} ${level}`);
+        t.true(xml.includes('<Role>for &lt;Ana&gt;</Role><EndorsementType>claimed</EndorsementType>'), xml);
         t.true(xml.includes(`mainindication:${indication}<`), xml);
         t.is(xml.includes('NO_CERTIFICATE_CHAIN_FOUND'), indication === 'indeterminate');
         t.is(/<SignatureTimeStamp>/.test(xml), level !== 'B');

@@ -1,5 +1,6 @@
 /** Files signed here are recognized when they are uploaded for validation. Source: docs/portal-values.md §17. */
 import { readFileSync } from 'node:fs';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import { type Client, sharedProgram, until } from '../../../actors/portal/service.ts';
 import {
@@ -87,6 +88,40 @@ test('a file signed by the portal is answered with the record of its document, t
   const [unknown] = await validate(otherOrganization, first, 'application/pdf');
   t.is(unknown?.isElectronic, false);
   t.is(unknown?.evidences, null);
+});
+
+test('seals of XML and CMS name the participant and the digest of the evidence, as those of PDFs do', async (t) => {
+  const { acme, url } = await sharedProgram(t);
+  const files = [
+    ['Xades', { name: 'a.xml', content: Buffer.from('<a>é</a>'), type: 'application/xml' }],
+    ['Cades', { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' }],
+  ] as const;
+  for (const [format, file] of files) {
+    const id = await acme.create([signer('Ana'), signer('Bob')], {}, file);
+    const key = await sign(acme, url, id, 'ana@example.org');
+    await sign(acme, url, id, 'bob@example.org');
+    const { signers } = await acme.get<{ signers: SignerBody[] }>(`/api/documents/keys/${key}/signatures`);
+    const answer = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
+    const trust = { anchors: [], intermediates: [], revocation: 'none' } as const;
+    const { signatures } = await validateFile({
+      format,
+      path: Buffer.from(await answer.arrayBuffer()),
+      ...(format === 'Cades' && { content: file.content }),
+      at: Date.now(),
+      trust,
+    });
+    const roles = signatures.flatMap(({ claimedRoles = [] }) => claimedRoles);
+    t.is(roles.length, 2, format);
+    for (const { subjectName, evidences } of signers) {
+      const person = `${subjectName} (${subjectName.toLowerCase()}@example.org)`;
+      const digest = String(Object(evidences).evidencesSha256);
+      t.is(digest.length, 44);
+      t.true(
+        roles.some((role) => role.includes(person) && role.includes(digest)),
+        format,
+      );
+    }
+  }
 });
 
 test('a detached signature by the portal is answered with the record of its document', async (t) => {
