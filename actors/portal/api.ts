@@ -28,6 +28,8 @@ export * from './api/callers.ts';
 export type * from './api/documents.ts';
 export * from './api/signing.ts';
 export type { BrandingService } from './branding/branding.ts';
+export type { Deputies } from './deputies/deputies.ts';
+export type { DeputySigning } from './deputies/deputy-signing.ts';
 export type { DocumentEdits } from './documents/document-edits.ts';
 export type { DocumentExports } from './documents/document-export.ts';
 export type { DocumentOperations } from './documents/document-operations.ts';

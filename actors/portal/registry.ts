@@ -1,5 +1,4 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
-import type { Actor } from '@sealwright/runtime';
 import { ORGANIZATION } from './accounts/organizations.ts';
 import { PORTAL_USER } from './accounts/users.ts';
 import { BRANDING } from './branding/branding.ts';
@@ -18,6 +17,7 @@ import { MARKS_SESSION } from './saved-requests/marks-sessions.ts';
 import { SAVED_FLOW } from './saved-requests/saved-flows.ts';
 import { USER_GROUP } from './scim/groups.ts';
 import { LINK_CODES, LINK_VISITOR, PUBLIC_LINK } from './shared/link-records.ts';
+import { MAILBOX } from './shared/mailbox-records.ts';
 import { AUTHENTICATOR } from './signing/authenticators.ts';
 import { FLOW_ACTION, MAILBOX_SESSION } from './signing/signing-codes.ts';
 import { SEGMENTED_UPLOAD } from './uploads/segmented-uploads.ts';
@@ -25,10 +25,11 @@ import { UPLOAD } from './uploads/uploads.ts';
 import { WEBHOOK_DELIVERY_QUEUE } from './webhooks/deliveries.ts';
 import { WEBHOOK_SET } from './webhooks/webhooks.ts';
 
-const all: readonly Actor[] = [
+export const portalDefinitions = withRelatedActors([
   DOCUMENT,
   FLOW_ACTION,
   AUTHENTICATOR,
+  MAILBOX,
   MAILBOX_SESSION,
   UPLOAD,
   SEGMENTED_UPLOAD,
@@ -52,6 +53,4 @@ const all: readonly Actor[] = [
   REPORT,
   WEBHOOK_SET,
   WEBHOOK_DELIVERY_QUEUE,
-];
-
-export const portalDefinitions: readonly Actor[] = all.map(withRelatedActors);
+]);

@@ -3,7 +3,13 @@
  * from the actor's own data; nothing is stored for this.
  */
 
-import { type ActorAddress, type ActorDefinition, type ActorStore, contextOf } from '@sealwright/runtime';
+import {
+  type Actor,
+  type ActorAddress,
+  type ActorDefinition,
+  type ActorStore,
+  contextOf,
+} from '@sealwright/runtime';
 import { PHONE_CHANNELS } from '../../contracts/portal/words.ts';
 import type { DocumentId, FolderId } from '../../machines/ids.ts';
 import { usersOf } from '../../machines/portal/documents/document-flow.ts';
@@ -61,8 +67,8 @@ const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'childre
   relatives(WEBHOOK_SET, { parent: ({ id }) => ({ kind: ORGANIZATION.kind, id }) }),
 ]);
 
-export function withRelatedActors(definition: ActorDefinition): ActorDefinition {
-  return { ...definition, ...RELATED_ACTORS.get(definition.kind) };
+export function withRelatedActors(definitions: readonly Actor[]): readonly Actor[] {
+  return definitions.map((one) => ({ ...one, ...RELATED_ACTORS.get(one.kind) }));
 }
 
 /** The actors of its codes, the delivery queues of its organization's webhooks, and its newest mails. */

@@ -1,7 +1,9 @@
 /** Parts of the portal by which participants see and sign documents. */
 
-import { qualificationOf } from './accounts/organization-settings.ts';
+import { deputyDemandsOf, qualificationOf } from './accounts/organization-settings.ts';
 import type { Accounts } from './accounts.ts';
+import { Deputies } from './deputies/deputies.ts';
+import { DeputySigning } from './deputies/deputy-signing.ts';
 import type { DocumentServices } from './document-services.ts';
 import { Authenticators } from './signing/authenticators.ts';
 import { EarlySignatures } from './signing/early-signatures.ts';
@@ -72,14 +74,7 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     providerSigning,
     signingProviders,
     signing,
-    waiting: new WaitingDocuments({
-      runtime,
-      directory,
-      links,
-      signing,
-      sessions: new MailboxSessions(runtime, codes),
-      qualificationOf: demandOf,
-    }),
+    ...waitingServices(common, documents, { signing, sessions: new MailboxSessions(runtime, codes) }),
     signingPages: new SigningPages({
       runtime,
       blobs,
@@ -101,6 +96,21 @@ function providersOf({ options, runtime, secrets, publicUrl }: PortalCommon) {
   const configured = options.signingProviders ?? [];
   const providers = new OpenProviders({ clock: runtime.clock, configured, own: signingProviders });
   return { signingProviders, providers };
+}
+
+function waitingServices(
+  { runtime, blobs, links }: PortalCommon,
+  { directory, plans }: DocumentServices,
+  signing: { readonly signing: Signing; readonly sessions: MailboxSessions },
+) {
+  const { actors } = runtime;
+  const demandsOf = deputyDemandsOf(actors);
+  const qualifications = qualificationOf(actors);
+  return {
+    deputies: new Deputies({ runtime, plans, sessions: signing.sessions }),
+    deputySigning: new DeputySigning({ runtime, directory, blobs, demandsOf, ...signing }),
+    waiting: new WaitingDocuments({ runtime, directory, links, qualificationOf: qualifications, ...signing }),
+  };
 }
 
 function sealingOf({ options, runtime, pool, blobs, sealProfile, certificates, languageOf }: PortalCommon) {

@@ -430,6 +430,13 @@ export const flowAction = entity('FlowAction', {
       }),
     )
     .describe('People who had the action before, oldest first.'),
+  deputy: entity('ActingDeputy', {
+    name: shown(z.string(), 'Full name.', 'Lou Lima'),
+    email: shown(z.string(), 'E-mail address.', 'lou@example.com'),
+    reason: shown(z.string(), 'Why, as the participant has said.', 'I am on leave.'),
+  })
+    .optional()
+    .describe('Deputy who has acted in place of the participant. Left out where there is none.'),
   ...confirmationFlags(() => z.boolean().meta(CONFIRMATION)),
   requireEmailAuthenticationToSignElectronically: z
     .boolean()

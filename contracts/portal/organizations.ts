@@ -96,6 +96,9 @@ const organization = entity('Organization', {
     .enum(QUALIFICATION_DEMANDS)
     .nullable()
     .describe('Least qualification of signatures of participants by the European trusted lists. Null: any.'),
+  refuseDeputies: z
+    .boolean()
+    .describe('Whether nobody acts as deputy on its documents, also where passing on is allowed.'),
   reminders: reminders
     .nullable()
     .describe('Of documents that are created without reminders of their own; null = none.'),
@@ -127,13 +130,15 @@ const organizationChanges = members({
   requiredQualification: word(QUALIFICATION_DEMANDS)
     .nullish()
     .describe('Participants then sign with certificates that reach it. Null: any signature.'),
+  refuseDeputies: maybeFlag.describe('Whether deputies of participants are refused. Default false.'),
   reminders: newReminders.nullish().describe('Null: none.'),
 })
-  .transform(({ refuseSignedEnvelopeFiles, requireSecondFactor, requiredQualification, reminders }) => ({
+  .transform(({ refuseSignedEnvelopeFiles, requireSecondFactor, requiredQualification, ...others }) => ({
+    ...(typeof others.refuseDeputies === 'boolean' && { refuseDeputies: others.refuseDeputies }),
     ...(typeof requireSecondFactor === 'boolean' && { requireSecondFactor }),
     ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
     ...(requiredQualification !== undefined && { requiredQualification }),
-    ...(reminders !== undefined && { reminders }),
+    ...(others.reminders !== undefined && { reminders: others.reminders }),
   }))
   .meta({ id: 'OrganizationChanges' });
 

@@ -13,6 +13,7 @@ import { secondFactorRoutes } from './accounts/second-factor-pages.ts';
 import { signInRoutes } from './accounts/sign-in-pages.ts';
 import { signingProviderPageRoutes } from './accounts/signing-provider-pages.ts';
 import { userPageRoutes } from './accounts/user-pages.ts';
+import { deputiesPageRoutes } from './pages/deputies-page.ts';
 import { editorSessionPageRoutes } from './pages/editor-page.ts';
 import { herePageRoutes } from './pages/here-page.ts';
 import { homePageRoutes, marksRoutes } from './pages/open-pages.ts';
@@ -58,6 +59,8 @@ export type PageService = Pick<
   | 'publicLinks'
   | 'linkDevices'
   | 'waiting'
+  | 'deputies'
+  | 'deputySigning'
 >;
 
 export function portalPageRoutes(
@@ -83,6 +86,7 @@ export function portalPageRoutes(
     ...marksRoutes(service.marksSessions),
     ...passingOnPageRoutes(service),
     ...waitingPageRoutes(service.waiting),
+    ...deputiesPageRoutes({ deputies: service.deputies, acts: service.deputySigning }),
     ...publicLinkPageRoutes(service.linkVisits, ids),
     ...herePageRoutes({ ...service, ids }),
     ...brandingAssetRoutes(service.branding),

@@ -31,6 +31,7 @@ import { documentId } from './input/ids.ts';
 import { portalApi } from './reference.ts';
 import { portalRoute } from './route.ts';
 import { contentRoutes } from './routes/content.ts';
+import { deputyRoutes } from './routes/deputies.ts';
 import { documentListRoutes, documentOperationRoutes } from './routes/document-list.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
@@ -146,6 +147,7 @@ export function portalRoutes(
     ...contentRoutes(documents, service.documentPackages),
     ...signingRoutes(signing, service.uploads),
     ...waitingRoutes(service.waiting),
+    ...deputyRoutes(service.deputies, service.deputySigning),
     ...signatureRoutes(validation),
     ...notificationRoutes(documents, service.pendingReminders),
     ...folderRoutes(folders, service.folderGrants),

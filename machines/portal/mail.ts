@@ -62,7 +62,24 @@ export interface MailboxCode {
   readonly codeGeneration?: number;
 }
 
-export type MailContent = MailRequest | PendingList | SignInMail | MailboxCode;
+/** Mail to deputies, people who have them, and senders. Source: docs/decisions/0580-deputies.md. */
+export interface DeputyMail {
+  readonly about: 'deputy';
+  /** `named`: to the deputy; `naming`: to the person; `acted`: to the person, and to the sender. */
+  readonly what: 'named' | 'naming' | 'acted';
+  readonly organizationId: OrganizationId;
+  readonly to: MailRequest['to'];
+  /** Mailbox of the person. */
+  readonly person: string;
+  /** Name and mailbox, as the person has entered them. Absent in mails to the deputy. */
+  readonly deputy?: string;
+  readonly from: Millis;
+  readonly until: Millis;
+  /** For `acted`. */
+  readonly documentName?: string;
+}
+
+export type MailContent = MailRequest | PendingList | SignInMail | MailboxCode | DeputyMail;
 
 /** An attempt that failed. */
 interface MailAttempt {
@@ -125,7 +142,7 @@ export const reportMail = declareEffect('reportMail', { types: {} as { input: Ma
 
 /** Makes a mail of each notice of a document, and of a code. */
 export const notify = declareEffect('notify', {
-  types: {} as { input: { readonly notices: readonly (MailRequest | MailboxCode)[] } },
+  types: {} as { input: { readonly notices: readonly (MailRequest | MailboxCode | DeputyMail)[] } },
 });
 
 /** Pauses between attempts. */

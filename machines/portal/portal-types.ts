@@ -112,6 +112,21 @@ export interface PassedOn {
   readonly date: Millis;
 }
 
+/** A deputy in an action: who, for whom, and by what. */
+export interface ActingDeputy {
+  /** Of the deputy, as the person has named it. */
+  readonly id: UserId;
+  readonly name: string;
+  readonly email: string;
+  readonly reason: string;
+  readonly from: Millis;
+  readonly until: Millis;
+  /** Participant who is asked to act. */
+  readonly person: Pick<Participant, 'id' | 'name' | 'email'>;
+  /** The user who sends, and is told; absent = none. No part of the signed evidence. */
+  readonly sender?: MailRequest['to'];
+}
+
 interface Geolocation {
   readonly latitude: number;
   readonly longitude: number;
@@ -153,6 +168,8 @@ export interface Evidence {
   readonly host?: { readonly id: string; readonly name: string };
   /** People who had the action before, oldest first; absent = none. */
   readonly passedOn?: readonly PassedOn[];
+  /** Deputy who has acted in place of the participant; absent = the participant. */
+  readonly deputy?: ActingDeputy;
   readonly geolocation: Geolocation | null;
   /** Typed by the participant. */
   readonly typedName: string | null;
@@ -309,6 +326,8 @@ export interface DocumentEvent {
     readonly name: string | null;
     readonly identifier: string | null;
     readonly emailAddress: string | null;
+    /** Deputy who has acted in place of the participant; absent = the participant. */
+    readonly deputy?: { readonly name: string; readonly emailAddress: string };
   };
   /** For Signed: filled in by the participant; absent = nothing. */
   readonly values?: readonly FieldValue[];

@@ -272,6 +272,7 @@ export const SUBJECT_FOLDERS = {
     'access',
     'accounts',
     'branding',
+    'deputies',
     'documents',
     'folders',
     'generations',

@@ -391,6 +391,7 @@ function expiryOf(expiresAt: Millis | null, now: Millis): 'never' | 'later' | 's
 function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
   const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles } = context;
   const { reminders = null, requireSecondFactor = false, requiredQualification = null } = context;
+  const { refuseDeputies = false } = context;
   return {
     id,
     name,
@@ -401,6 +402,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
     reminders,
     requireSecondFactor,
     requiredQualification,
+    refuseDeputies,
     applications: context.applications.map(({ id, name, role, secrets }) => ({
       id,
       name,

@@ -39,6 +39,23 @@ export function qualificationOf(actors: Pick<Calls, 'read'>): QualificationOf {
   };
 }
 
+/** Demands of an organization on deputies. */
+export type DeputyDemandsOf = (organization: OrganizationId) => Promise<{
+  readonly refusesDeputies: boolean;
+  readonly demandsCertificate: boolean;
+}>;
+
+/** Of an unknown organization, deputies are refused. */
+export function deputyDemandsOf(actors: Pick<Calls, 'read'>): DeputyDemandsOf {
+  return async (id) => {
+    const organization = await actors.read(ORGANIZATION, id);
+    return {
+      refusesDeputies: organization?.context.refuseDeputies ?? organization === undefined,
+      demandsCertificate: (organization?.context.requiredQualification ?? null) !== null,
+    };
+  };
+}
+
 /** Reads the reminders of an organization; undefined = none. */
 export function remindersOf(
   actors: Pick<Calls, 'read'>,

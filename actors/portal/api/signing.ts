@@ -7,7 +7,7 @@ import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
-import type { FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
+import type { ActingDeputy, FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 
 /** Names the action: by the organization's key and the action's id, or by a ticket alone. */
@@ -45,6 +45,8 @@ export interface MailboxAccess extends Turn {
   /** Of the action, as the participant was shown it: its last change. */
   readonly actionDate: Millis;
   readonly mailbox: ProvenMailbox;
+  /** The person of the mailbox acts in place of the one who is asked. @default it is that one */
+  readonly deputy?: ActingDeputy;
 }
 
 /** First bytes of a file of a participant, which tell its type. */

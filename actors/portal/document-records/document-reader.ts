@@ -1,8 +1,10 @@
 /** Reads documents of any organization, for renditions and validation. */
 import type { DocumentId } from '../../../machines/ids.ts';
+import { actorOf } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
+import { usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Participant } from '../../../machines/portal/portal-types.ts';
+import type { Evidence, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import { assertMayChange, reachesFolder } from '../shared/folder-access.ts';
@@ -98,12 +100,16 @@ export function hasSignature({ made }: Pick<DocumentContext, 'made'>): boolean {
   return made.some(({ kind }) => kind !== 'approval');
 }
 
-/** The participant of an action, as named in the flow. */
+/** Person who has acted: the participant, as named in the flow, or a deputy. */
 export function participantOf(
   { actions }: Pick<DocumentContext, 'actions'>,
-  { flowActionId, userId }: { readonly flowActionId: string; readonly userId: string },
+  {
+    flowActionId,
+    userId,
+    evidence,
+  }: { readonly flowActionId: string; readonly userId: string; readonly evidence: Evidence | null },
 ): Participant | undefined {
   const action = actions.find(({ id }) => id === flowActionId);
-  if (action?.user?.id === userId) return action.user;
-  return action?.ruleUsers.find(({ id }) => id === userId);
+  const asked = action && usersOf(action).find(({ id }) => id === userId);
+  return asked && actorOf(asked, evidence);
 }

@@ -6,7 +6,7 @@ import { confirmationFlags, type FlowActionView } from '../../../contracts/porta
 import { isoDayEndingAt } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
-import type { Attachment, FlowAction } from '../../../machines/portal/portal-types.ts';
+import type { ActingDeputy, Attachment, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type DocumentActor, statusOf } from '../document-records/document-index.ts';
 import { hasSignature } from '../document-records/document-reader.ts';
 import type { FolderView } from '../folders/folders.ts';
@@ -48,7 +48,13 @@ export function documentView(
     permissions: { move: !isDeleted, editFlow: status === 'Pending' && !isDeleted },
     securityContext: null,
     hideDownloadOptionForPendingDocuments: false,
-    flowActions: context.actions.map((action) => flowActionView(action, values)),
+    flowActions: context.actions.map((action) =>
+      flowActionView(
+        action,
+        values,
+        context.made.find((one) => one.flowActionId === action.id)?.evidence?.deputy,
+      ),
+    ),
     reminders: context.reminders ?? null,
     template: context.template ?? null,
     warnings: [...(file.warnings ?? [])],
@@ -84,12 +90,17 @@ function attachmentView(
 }
 
 /** @param values of the fields, by id of field */
-function flowActionView(action: FlowAction, values: ReadonlyMap<string, string>): FlowActionView {
+function flowActionView(
+  action: FlowAction,
+  values: ReadonlyMap<string, string>,
+  deputy: ActingDeputy | undefined,
+): FlowActionView {
   return {
     ...action,
     signRuleUsers: action.ruleUsers,
     allowPassingOn: action.allowPassingOn === true,
     passedOn: action.passedOn ?? [],
+    ...(deputy && { deputy: { name: deputy.name, email: deputy.email, reason: deputy.reason } }),
     ...confirmationFlags((confirmation) => action.confirmations.includes(confirmation)),
     requireEmailAuthenticationToSignElectronically:
       action.allowElectronicSignature && !action.disableEmailAuthentication,

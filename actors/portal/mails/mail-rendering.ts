@@ -10,6 +10,7 @@ import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
+  type DeputyMail,
   type MailboxCode,
   type MailContent,
   type PendingList,
@@ -57,6 +58,7 @@ export interface MailRenderingOptions {
 export function renderMail(content: MailContent, options: MailRenderingOptions): MailBody {
   if (content.about === 'sign-in') return signInMail(content, options);
   if (content.about === 'mailbox-code') return mailboxCodeMail(content, options);
+  if (content.about === 'deputy') return deputyMail(content, options);
   return content.about === 'pending-list'
     ? pendingListMail(content, options)
     : documentMail(content, options);
@@ -88,6 +90,30 @@ function mailboxCodeMail(
   const facts = { portal: named(organization.name), minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 };
   const words = textsOf(TEXTS[organization.language].mails['mailbox-code'], facts);
   return { ...framed(words, null, organization), code: codeOf(content, codeFor) };
+}
+
+function deputyMail(
+  { what, person, deputy, from, until, documentName }: DeputyMail,
+  { organization, links }: Pick<MailRenderingOptions, 'organization' | 'links'>,
+): MailBody {
+  const { language, name } = organization;
+  const time = new Intl.DateTimeFormat(language, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  const words = textsOf(TEXTS[language].mails.deputy[what], {
+    portal: named(name),
+    person: named(person),
+    deputy: deputy ? named(deputy) : null,
+    from: time.format(from),
+    until: time.format(until),
+    document: documentName ? named(documentName) : null,
+  });
+  return {
+    ...framed(words, null, organization),
+    ...(what !== 'acted' && { button: waitingLink(organization, links) }),
+  };
 }
 
 function documentMail(

@@ -16,6 +16,7 @@ import { MAX_MESSAGES_PER_DAY } from '../../../machines/portal/flow-action.ts';
 import {
   type MailContext,
   type MailMessage,
+  NO_ORGANIZATION,
   nextAttemptAt,
   sendMail,
 } from '../../../machines/portal/mail.ts';
@@ -149,7 +150,7 @@ export function sendMailHandler({
         const { content, organizationId } = mail.context;
         // Of all organizations, in the name of none of them.
         const organization: MailProfile | undefined =
-          content.about === 'mailbox-code'
+          organizationId === NO_ORGANIZATION
             ? { name: portalName(), language: 'en', replyTo: null }
             : await profileOf(organizationId);
         if (organization === undefined)

@@ -6,6 +6,7 @@ import type { DescribedSignature } from '../../shared/signing/signature-records.
 import { participantOf } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
 import {
+  deputyView,
   evidenceDigest,
   evidenceFile,
   passedOnView,
@@ -191,6 +192,7 @@ function evidenceView(
     authenticatedApplication: evidence.authenticatedApplication,
     ...(evidence.host !== undefined && { inPersonAtDeviceOf: { ...evidence.host } }),
     ...(evidence.passedOn !== undefined && { passedOn: passedOnView(evidence.passedOn) }),
+    ...(evidence.deputy !== undefined && { deputyOf: deputyView(evidence.deputy) }),
     authenticatedSelfie: null,
     authenticatedPix: null,
     geolocation: evidence.geolocation,

@@ -7,7 +7,12 @@
 import { hash } from 'node:crypto';
 import type { Reading } from '../../../contracts/portal/signing/reading.ts';
 import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
-import type { Evidence, FilledValue, Participant } from '../../../machines/portal/portal-types.ts';
+import type {
+  ActingDeputy,
+  Evidence,
+  FilledValue,
+  Participant,
+} from '../../../machines/portal/portal-types.ts';
 
 export interface SignedEvidence {
   readonly document: {
@@ -23,7 +28,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `emailConfirmedAt`, `signingProvider`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `reading` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `emailConfirmedAt`, `signingProvider`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `deputyOf`, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -71,6 +76,7 @@ export function evidenceFile(content: SignedEvidence): Buffer {
         inPersonAtDeviceOf: { id: evidence.host.id, name: evidence.host.name },
       }),
       ...(evidence.passedOn !== undefined && { passedOn: passedOnView(evidence.passedOn) }),
+      ...(evidence.deputy !== undefined && { deputyOf: deputyView(evidence.deputy) }),
       geolocation: geolocation && {
         latitude: geolocation.latitude,
         longitude: geolocation.longitude,
@@ -98,6 +104,13 @@ export function passedOnView(people: NonNullable<Evidence['passedOn']>) {
     reason,
     date: new Date(date).toISOString(),
   }));
+}
+
+/** The person in whose place the participant of the evidence has acted, and by what. */
+export function deputyView({ person: { id, name, email }, reason, from, until }: ActingDeputy) {
+  const startDate = new Date(from).toISOString();
+  const endDate = new Date(until).toISOString();
+  return { id, name, email, reason, startDate, endDate };
 }
 
 /** As requests name it. */

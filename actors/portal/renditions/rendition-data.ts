@@ -1,8 +1,9 @@
 /** Gathers what the versions of a document are drawn from. */
 import type { Language } from '../../../contracts/portal/words.ts';
+import { representedName } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
-import type { CompletedAction, Participant } from '../../../machines/portal/portal-types.ts';
+import type { CompletedAction, Evidence, Participant } from '../../../machines/portal/portal-types.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';
 import type {
   RenderedType,
@@ -87,6 +88,7 @@ function personOf(
       passkey: evidence.passkey ?? null,
       applicationName: evidence.authenticatedApplication?.name ?? null,
       hostName: evidence.host?.name ?? null,
+      deputyOf: deputyOf(evidence),
       passedOn: evidence.passedOn?.map(({ name, email }) => name ?? email ?? '') ?? [],
       typedName: evidence.typedName,
       geolocation:
@@ -106,6 +108,14 @@ function personOf(
   };
 }
 
+function deputyOf({ deputy }: Evidence) {
+  if (deputy === undefined) return null;
+  const { from, until, reason, person } = deputy;
+  const { email } = person;
+  const name = representedName(deputy);
+  return { person: email === null || email === name ? name : `${name}, ${email}`, reason, from, until };
+}
+
 function nameOf(participant: Participant | undefined, made: CompletedAction): string {
   return participant?.name ?? made.evidence?.typedName ?? participant?.email ?? participant?.identifier ?? '';
 }
@@ -120,10 +130,11 @@ function marksOf(
   const at = made.evidence?.at ?? made.at;
   const { key } = context;
   const name = made.evidence?.typedName ?? nameOf(participant, made);
+  const deputyOf = made.evidence?.deputy && representedName(made.evidence.deputy);
   const marks = made.marks.map((mark) => ({
     ...placed(mark),
     type: mark.type,
-    lines: markLines(mark.type, language, { name, title, kind: made.kind, at, key }),
+    lines: markLines(mark.type, language, { name, title, deputyOf, kind: made.kind, at, key }),
     image: mark.type === 'SignatureVisualRepresentation' ? (made.image?.sha256 ?? null) : null,
   }));
   return [...marks, ...valueMarks(made, context)];

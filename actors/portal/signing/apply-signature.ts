@@ -13,6 +13,7 @@ import {
 } from '@sealwright/runtime';
 import type { Language } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import { representedName } from '../../../machines/portal/documents/deputy-acts.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
@@ -284,12 +285,15 @@ async function serviceParameters(
 ): Promise<SignatureParameters> {
   const { evidenceSha256, marks, image, signingTime, kind } = signature;
   const words = TEXTS[language].rendition;
+  const deputyOf = signature.evidence?.deputy && representedName(signature.evidence.deputy);
   const reason = [
     filled(words.signedElectronicallyBy, { name: describePerson(signer) }),
+    ...(deputyOf === undefined ? [] : [`${filled(words.asDeputy, { person: deputyOf })}.`]),
     ...(evidenceSha256 === null ? [] : [`${words.evidence} (Base64): ${evidenceSha256}`]),
   ].join(' ');
   const name = signature.evidence?.typedName ?? nameOf(signer);
-  const lines = markTexts(language, { name, title, kind, at: signingTime, key: document.key });
+  const shown = { name, deputyOf, title, kind, at: signingTime, key: document.key };
+  const lines = markTexts(language, shown);
   return signatureParameters({
     fieldName: signature.fieldName,
     signer,

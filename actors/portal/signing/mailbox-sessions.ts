@@ -15,6 +15,7 @@ import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { waitingFor } from '../document-records/document-index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey, isMailAddress, mailboxKey } from '../shared/mail-address.ts';
+import { hasDeputies } from '../shared/mailbox-records.ts';
 import { countUse } from '../shared/use-limits.ts';
 import { type CodeRecipient, MAILBOX_SESSION, type SigningCodes } from './signing-codes.ts';
 
@@ -49,15 +50,20 @@ export class MailboxSessions {
     await countUse(actors, { of: ['waiting', mailbox], ...MAILBOX_CODES }, TOO_MANY);
     await countUse(actors, { of: ['waiting-day', mailbox], ...MAILBOX_CODES_PER_DAY }, TOO_MANY);
     const [first] = await waitingFor(store, address, { limit: 1 });
+    const isOfDeputy = await hasDeputies(this.runtime, address);
+    const to = first?.email ?? (isOfDeputy ? addressKey(address) : undefined);
     const { flowActionId, userId } = holder;
-    const mail = first && {
-      about: 'mailbox-code' as const,
-      organizationId: NO_ORGANIZATION,
-      // Not a name: whoever asks for a code may not be the owner of the mailbox.
-      to: { name: null, email: first.email, ...(language && { language }) },
-      flowActionId,
-      userId,
-    };
+    const mail =
+      to === undefined
+        ? undefined
+        : {
+            about: 'mailbox-code' as const,
+            organizationId: NO_ORGANIZATION,
+            // Not a name: whoever asks for a code may not be the owner of the mailbox.
+            to: { name: null, email: to, ...(language && { language }) },
+            flowActionId,
+            userId,
+          };
     await this.codes.sendTo(holder, mail, wish);
   }
 

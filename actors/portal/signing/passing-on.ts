@@ -29,6 +29,10 @@ const FAULTS: { readonly [fault in Exclude<PassingFault, 'too-long'>]: string } 
   'of-the-flow': 'This person takes part in the document already.',
 };
 
+export function faultText(fault: keyof typeof FAULTS): string {
+  return FAULTS[fault];
+}
+
 export interface PassingNeeds {
   readonly runtime: Pick<ServiceRuntime, 'actors' | 'clock'>;
   readonly codes: SigningCodes;
@@ -98,7 +102,7 @@ function refusalOf(fault: PassingFault | 'over'): PortalRefusal {
 }
 
 /** The user who sends the document, while a member of the organization. */
-async function senderOf(
+export async function senderOf(
   actors: ServiceRuntime['actors'],
   { createdBy: { id, type }, organization }: DocumentContext,
 ): Promise<MailRequest['to'] | undefined> {

@@ -4,6 +4,7 @@
  * with the marks and values of all who have signed, and signed again with the evidence that is kept.
  */
 import type { Language } from '../../../contracts/portal/words.ts';
+import { representedName } from '../../../machines/portal/documents/deputy-acts.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
@@ -62,6 +63,7 @@ function ofPerson(document: DocumentContext, signature: MarkedSignature) {
   const { evidence, kind, signingTime, flowActionId } = signature;
   const action = document.actions.find(({ id }) => id === flowActionId);
   return {
+    deputyOf: evidence?.deputy && representedName(evidence.deputy),
     name: evidence?.typedName ?? person?.name ?? person?.email ?? person?.identifier ?? '',
     title: action?.title ?? null,
     kind,

@@ -7,6 +7,7 @@ import { isRead, type Reading } from '../../../contracts/portal/signing/reading.
 import type { ElectronicSigning } from '../../../contracts/portal/signing/signing.ts';
 import { CODE_KINDS, type CodeKind, PHONE_CHANNELS } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import { actorOf } from '../../../machines/portal/documents/deputy-acts.ts';
 import type {
   DocumentContext,
   DocumentState,
@@ -16,6 +17,7 @@ import { requestedUsers, usersOf } from '../../../machines/portal/documents/docu
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
+  ActingDeputy,
   Evidence,
   FilledValue,
   FlowAction,
@@ -53,6 +55,8 @@ export interface SigningCall {
   readonly isHere: boolean;
   /** Proven by a code for several documents; absent = each asks its own. */
   readonly mailbox?: ProvenMailbox;
+  /** The participant's, who acts; absent = the participant does. */
+  readonly deputy?: ActingDeputy;
   /** Last change of the action as the participant was shown it; absent = any. */
   readonly actionDate?: Millis;
 }
@@ -112,9 +116,10 @@ export async function signingCall(
 
 /** Refusals: `DocumentNotFound` for what the code of the mailbox does not show, `InvalidFlowAction` for what asks more than it. */
 function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined): SigningCall {
-  const { mailbox, documentVersion, actionDate } = access;
+  const { mailbox, deputy, documentVersion, actionDate } = access;
   const named = document && namedTurn(document.context, access);
-  const found = document && waitingCase(document, access, mailbox.email);
+  const email = deputy === undefined ? mailbox.email : (deputy.person.email ?? '');
+  const found = document && waitingCase(document, access, email);
   if (
     document === undefined ||
     named === undefined ||
@@ -134,7 +139,8 @@ function callOfMailbox(access: MailboxAccess, document: ReadDocument | undefined
       },
     );
   const more = { isByTicket: true, needsEmailCode: false, application: null, isHere: false };
-  return { ...callOf(document, named, more), mailbox, actionDate };
+  const user = actorOf(named.user, { ...(deputy && { deputy }) });
+  return { ...callOf(document, named, more), user, mailbox, actionDate, ...(deputy && { deputy }) };
 }
 
 function callOf(
@@ -260,7 +266,7 @@ export function evidenceOf(
     readonly at: Millis;
   },
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
-  const { context, user, application, isHere, turn, mailbox } = call;
+  const { context, user, application, isHere, turn, mailbox, deputy } = call;
   const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))
     ? phoneNumber(user.phone)
     : undefined;
@@ -288,6 +294,7 @@ export function evidenceOf(
         },
     ...(isHere && application !== null && { host: { id: application.id, name: application.name } }),
     ...(call.action.passedOn !== undefined && { passedOn: call.action.passedOn }),
+    ...(deputy !== undefined && { deputy }),
     geolocation: signing.geolocation ?? null,
     typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,

@@ -219,7 +219,7 @@ function signatureOf(typedName: string | undefined): Parameters<Signing['signEle
 }
 
 /** Refusals: `BadRequest`. */
-function positionOf(cursor: string): number {
+export function positionOf(cursor: string): number {
   if (!/^\d{1,16}$/.test(cursor)) throw badField('Cursor', 'is no position');
   return Number(cursor);
 }

@@ -8,6 +8,8 @@ import { keyText, markTexts } from './rendition-texts.ts';
 /** The signature that a mark belongs to. */
 export interface MarkedSignature {
   readonly name: string;
+  /** Whose deputy has signed; absent = nobody's. */
+  readonly deputyOf?: string | undefined;
   readonly title: string | null;
   readonly kind: CompletedAction['kind'];
   readonly at: Millis;

@@ -150,6 +150,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     [words.capacity, person.title],
     [words.time, timeText(person.at, person.timeZoneOffset)],
     [words.typedName, evidence?.typedName],
+    [words.deputyOf, deputyText(evidence?.deputyOf)],
     [words.passedOn, evidence?.passedOn?.join('; ')],
     [words.confirmation, confirmed.join('; ')],
     [words.reading, readingText(evidence?.reading, words)],
@@ -165,6 +166,10 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
   return rows.flatMap(([label, value]): Row[] =>
     value === null || value === undefined || value === '' ? [] : [[label, value.slice(0, MAX_LENGTH)]],
   );
+}
+
+function deputyText(of: NonNullable<RenditionPerson['evidence']>['deputyOf']): string {
+  return of ? `${of.person} (${utcText(of.from)} \u2013 ${utcText(of.until)}): ${of.reason}` : '';
 }
 
 /** As the browser said it. */

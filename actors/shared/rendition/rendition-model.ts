@@ -53,6 +53,13 @@ export interface RenditionPerson {
     readonly hostName?: string | null;
     /** Names of people who had the action before, oldest first. @default none */
     readonly passedOn?: readonly string[];
+    /** Person in whose place the deputy has acted, with reason and time. Absent in models of earlier versions. */
+    readonly deputyOf?: {
+      readonly person: string;
+      readonly reason: string;
+      readonly from: Millis;
+      readonly until: Millis;
+    } | null;
     readonly typedName: string | null;
     readonly geolocation: string | null;
     /** Absent in models of earlier versions. */

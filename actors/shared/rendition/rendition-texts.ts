@@ -1,7 +1,7 @@
 /** The words of drawn versions, in the languages of the portal. Times are UTC, and the participant's where known. */
 
 import type { Language } from '../../../contracts/portal/words.ts';
-import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
+import { filled, TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 
@@ -31,12 +31,15 @@ export function markTexts(
   language: Language,
   {
     name,
+    deputyOf,
     title,
     kind,
     at,
     key,
   }: {
     readonly name: string;
+    /** Whose deputy has signed; absent = nobody's. */
+    readonly deputyOf?: string | undefined;
     readonly title: string | null;
     readonly kind: CompletedAction['kind'];
     readonly at: Millis;
@@ -44,5 +47,6 @@ export function markTexts(
   },
 ): readonly string[] {
   const words = TEXTS[language].rendition;
-  return [name, ...(title === null ? [] : [title]), words.kinds[kind], utcText(at), keyText(key)];
+  const acting = deputyOf === undefined ? [] : [filled(words.asDeputy, { person: deputyOf })];
+  return [name, ...acting, ...(title === null ? [] : [title]), words.kinds[kind], utcText(at), keyText(key)];
 }

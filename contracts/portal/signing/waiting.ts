@@ -31,12 +31,12 @@ export type OpenedAlone = (typeof OPENED_ALONE)[number];
 /** Time for which a session proves its mailbox, minutes. */
 export const SESSION_MINUTES = 30;
 const email = shown(textUpTo(254), 'Mailbox of the person.', ANA.email);
-const ticket = shown(
+export const mailboxTicket = shown(
   textUpTo(1024),
   `Ticket of the session: it proves the mailbox for ${SESSION_MINUTES} minutes, or until \`POST /api/waiting/session/end\`.`,
   EXAMPLE_IDS.ticket,
 );
-const turn = {
+export const waitingTurn = {
   documentId: uuid.describe('Document that waits.'),
   flowActionId: uuid.describe('Action that waits.'),
   userId: uuid.describe('Person of the action.'),
@@ -71,7 +71,7 @@ export const beginWaitingSession = waitingOperation('POST /api/waiting/session',
   }).meta({ id: 'NewWaitingSession' }),
   examples: { request: { email: ANA.email, code: '4815162342' } },
   reply: entity('WaitingSession', {
-    ticket,
+    ticket: mailboxTicket,
     endDate: time.describe('Time at which the session ends by itself.'),
   }),
   refusals: ['InvalidAuthenticationCode', 'TooManyRequests', 'TooManyWrongCodes'],
@@ -109,7 +109,7 @@ export const listWaiting = waitingOperation('POST /api/waiting/documents', {
   summary: 'Lists the documents of all organizations that wait for the mailbox of a session.',
   description: `Needs no key: the ticket of the session is the credential. Oldest first, at most ${MAX_WAITING} documents of a page. A document is listed when it is the turn of a person with exactly this address and the sender has asked that person by e-mail: what an application shows to people it vouches for is not.`,
   body: members({
-    ticket,
+    ticket: mailboxTicket,
     cursor: shown(textUpTo(20).nullish(), '`nextCursor` of the page before. Null: the first page.', null),
   }).meta({ id: 'WaitingQuery' }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
@@ -127,9 +127,9 @@ export const signWaiting = waitingOperation('POST /api/waiting/signatures', {
   description: `Needs no key: the ticket of the session is the credential, and the evidence of each signature says when its code was confirmed. Each document is signed by itself: one that is refused leaves the others. One act is of one person: a document that names another one at the same mailbox than the first is refused, and so is what has changed since it was listed. What the person has signed before counts as done; what is not reached in 30 seconds is \`ServiceBusy\`.`,
   headers: ['user-agent'],
   body: members({
-    ticket,
+    ticket: mailboxTicket,
     typedName: shown(maybeLine(200), 'Name as the person has typed it.', ANA.name),
-    documents: list(members(turn), {
+    documents: list(members(waitingTurn), {
       least: 1,
       most: MAX_WAITING,
       refusal: { code: 'LimitExceeded', message: `At most ${MAX_WAITING} documents are signed in one act.` },
@@ -171,7 +171,7 @@ export type WaitingResult = Value<typeof signWaiting.reply>['results'][number];
 export const leaveWaiting = waitingOperation('POST /api/waiting/session/end', {
   summary: 'Ends the session of a mailbox.',
   description: 'Needs no key. A repeated call changes nothing.',
-  body: members({ ticket }).meta({ id: 'WaitingTicket' }),
+  body: members({ ticket: mailboxTicket }).meta({ id: 'WaitingTicket' }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
   reply: 'empty',
   refusals: [],

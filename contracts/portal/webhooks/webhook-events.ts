@@ -64,6 +64,12 @@ const turn = {
   name: shown(z.string().nullable(), 'Full name of the participant.', 'Ana Silva'),
   identifier,
   emailAddress: shown(z.string().nullable(), 'E-mail address of the participant.', 'ana@example.com'),
+  deputy: entity('EventDeputy', {
+    name: shown(z.string(), 'Full name.', 'Lou Lima'),
+    emailAddress: shown(z.string(), 'E-mail address.', 'lou@example.com'),
+  })
+    .optional()
+    .describe('Deputy who has acted in place of the participant. Left out where there is none.'),
 };
 
 const reason = shown(z.string().nullable(), 'Why. Null: no reason was given.', REASON.reason);

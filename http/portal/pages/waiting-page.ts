@@ -34,7 +34,7 @@ import { plainQuery, themeOf } from './page-options.ts';
 import { pageHeaders } from './page-policy.ts';
 
 const COOKIE = 'sealwright-waiting';
-const formText = z.string().max(4_096).default('');
+export const formText = z.string().max(4_096).default('');
 const CHOICE = /^([\da-f-]{36})\.([\da-f-]{36})\.([\da-f-]{36})\.(\d{1,9})\.(\d{1,15})$/;
 /** Boxes of documents have any names that begin so. */
 const CHOSEN = 'sign-';
@@ -47,7 +47,7 @@ const FAULTS: { readonly [code in PortalRefusalCode]?: WaitingFault } = {
   TooManyRequests: 'busy',
 };
 
-const COMMON = {
+export const WAITING_COMMON = {
   group: 'Pages',
   auth: 'anonymous',
   headers: ['accept-language', 'cookie', 'origin', 'sec-fetch-site', 'user-agent'],
@@ -61,13 +61,13 @@ export function waitingPageRoutes(waiting: WaitingDocuments): readonly AnyRoute[
   return [showRoute(waiting), enterRoute(waiting), signRoute(waiting), leaveRoute(waiting)];
 }
 
-interface WaitingRequest {
+export interface WaitingRequest {
   readonly query: z.infer<typeof plainQuery>;
   readonly header: (name: string) => string;
   readonly caller: Caller;
 }
 
-function shownTo({ query, header }: WaitingRequest) {
+export function shownTo({ query, header }: WaitingRequest) {
   return { words: textsFor(query.culture, header('accept-language')), theme: themeOf(query) };
 }
 
@@ -75,7 +75,7 @@ function cookieName({ caller }: WaitingRequest): string {
   return hostCookie(COOKIE, caller.https);
 }
 
-function ticketOf(request: WaitingRequest): string {
+export function ticketOf(request: WaitingRequest): string {
   return readCookie(request.header('cookie'), cookieName(request));
 }
 
@@ -83,12 +83,12 @@ function forget(request: WaitingRequest): ReplyHeaders {
   return [['Set-Cookie', clearedCookie(cookieName(request), request.caller.https)]];
 }
 
-function reply(status: number, html: string, headers: ReplyHeaders = []): PageReply {
+export function reply(status: number, html: string, headers: ReplyHeaders = []): PageReply {
   return page(status, html, [...pageHeaders('none', 'own'), ...headers]);
 }
 
 /** Of a session that is over, the form for another one. */
-async function inSession(
+export async function inSession(
   request: WaitingRequest,
   answer: (ticket: string) => Promise<PageReply | EmptyReply>,
 ): Promise<PageReply | EmptyReply> {
@@ -104,7 +104,10 @@ async function inSession(
 }
 
 /** Refusals: `Forbidden`. */
-function requireOwnPage({ header, caller }: WaitingRequest, form?: { ticket: string; token: string }): void {
+export function requireOwnPage(
+  { header, caller }: WaitingRequest,
+  form?: { ticket: string; token: string },
+): void {
   const from = { origin: header('origin'), fetchSite: header('sec-fetch-site') };
   if (!isSameOrigin(from, caller))
     throw new PortalRefusal('Forbidden', 'The request was sent by a page of another site.');
@@ -126,7 +129,7 @@ async function listed(
 
 function showRoute(waiting: WaitingDocuments): AnyRoute {
   return portalRoute({
-    ...COMMON,
+    ...WAITING_COMMON,
     method: 'GET',
     path: WAITING_PATH,
     summary: 'The page of a person: all documents that wait for the mailbox, over all organizations.',
@@ -146,7 +149,7 @@ function showRoute(waiting: WaitingDocuments): AnyRoute {
 
 function enterRoute(waiting: WaitingDocuments): AnyRoute {
   return portalRoute({
-    ...COMMON,
+    ...WAITING_COMMON,
     method: 'POST',
     path: WAITING_PATH,
     summary: 'Takes the address and sends a code, or takes the code and begins a session.',
@@ -189,7 +192,7 @@ function enterRoute(waiting: WaitingDocuments): AnyRoute {
 
 function signRoute(waiting: WaitingDocuments): AnyRoute {
   return portalRoute({
-    ...COMMON,
+    ...WAITING_COMMON,
     method: 'POST',
     path: `${WAITING_PATH}/sign`,
     summary: 'Signs or approves the selected documents, each by itself, and lists what is left.',
@@ -217,7 +220,7 @@ function signRoute(waiting: WaitingDocuments): AnyRoute {
 }
 
 /** Refusals: `BadRequest`. */
-function choiceOf(value: string) {
+export function choiceOf(value: string) {
   const [, documentId, flowActionId, userId, version, date] = CHOICE.exec(value) ?? [];
   if (date === undefined) throw badField('Documents', 'is not as the page has sent it');
   const actionDate = new Date(Number(date)).toISOString();
@@ -226,7 +229,7 @@ function choiceOf(value: string) {
 
 function leaveRoute(waiting: WaitingDocuments): AnyRoute {
   return portalRoute({
-    ...COMMON,
+    ...WAITING_COMMON,
     method: 'POST',
     path: `${WAITING_PATH}/leave`,
     summary: 'Ends the session of the browser.',

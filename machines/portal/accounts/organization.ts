@@ -72,6 +72,8 @@ export interface OrganizationSettings {
   readonly requiredQualification?: QualificationDemand | null;
   /** Users need a second factor to sign in by a mailed link. @default false */
   readonly requireSecondFactor?: boolean;
+  /** Nobody acts as deputy on its documents. @default false */
+  readonly refuseDeputies?: boolean;
 }
 
 /** Signing providers of one organization. */

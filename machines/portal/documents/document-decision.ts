@@ -5,7 +5,9 @@
  */
 
 import type { Millis } from '../../ids.ts';
+import type { DeputyMail } from '../mail.ts';
 import type { DocumentEvent, Evidence, MailRequest, Participant } from '../portal-types.ts';
+import { actorOf } from './deputy-acts.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
@@ -65,7 +67,7 @@ export function announceEffect(...events: readonly DocumentEvent[]): readonly Do
   return [{ type: 'announce', params: { events } }];
 }
 
-export function notifyEffect(mails: readonly MailRequest[]): readonly DocumentEffect[] {
+export function notifyEffect(mails: readonly (MailRequest | DeputyMail)[]): readonly DocumentEffect[] {
   return mails.length === 0 ? [] : [{ type: 'notify', params: { notices: mails } }];
 }
 
@@ -116,7 +118,7 @@ export function applySignatureEffect(document: DocumentContext): Pick<Decision, 
         type: 'applySignature',
         params: {
           signature,
-          signer,
+          signer: actorOf(signer, signature.evidence),
           title: action.title,
           xades: action.xadesOptions,
           document: { organizationId: organization.id, key, format, current, signatures },

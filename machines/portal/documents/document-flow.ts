@@ -139,6 +139,10 @@ export function turnOf(
   return user && { action, user };
 }
 
+export function isOfTurn(one: Turn, { flowActionId, userId }: Turn): boolean {
+  return one.flowActionId === flowActionId && one.userId === userId;
+}
+
 /** Number of further persons who have to act before the action is done. */
 export function remainingSignatures({ user, ruleUsers, numberRequiredSignatures }: FlowAction): number {
   if (user !== null) return 1;

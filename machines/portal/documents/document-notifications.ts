@@ -6,6 +6,7 @@ import type { WebhookProperty } from '../../../contracts/portal/document-propert
 import type {
   DocumentEvent,
   DocumentSummary,
+  Evidence,
   FlowAction,
   LinkedDocument,
   MailRequest,
@@ -52,9 +53,15 @@ export function withEvent(
 }
 
 /** The actor in an event: an application or a participant. */
-export function eventPersonOf({ flowActionId }: Turn, user: Participant): NonNullable<DocumentEvent['by']> {
+export function eventPersonOf(
+  { flowActionId }: Turn,
+  user: Participant,
+  evidence: Pick<Evidence, 'deputy'> | null = null,
+): NonNullable<DocumentEvent['by']> {
   const { id, name, identifier, email } = user;
-  return { flowActionId, userId: id, name, identifier, emailAddress: email };
+  const { deputy } = evidence ?? {};
+  const acting = deputy && { deputy: { name: deputy.name, emailAddress: deputy.email } };
+  return { flowActionId, userId: id, name, identifier, emailAddress: email, ...acting };
 }
 
 /** The person of a mail. */

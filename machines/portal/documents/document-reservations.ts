@@ -8,11 +8,10 @@
 import type { Evidence } from '../portal-types.ts';
 import type { AcceptedSignature, DocumentContext, Reservation } from './document-context.ts';
 import { applySignatureEffect, type DecisionFunction, turnBy } from './document-decision.ts';
-import { isSigning } from './document-flow.ts';
+import { isOfTurn, isSigning } from './document-flow.ts';
 import {
   fieldNameFor,
   fitsFields,
-  isOfTurn,
   nameOf,
   pendingTurnOf,
   signingTimeAt,

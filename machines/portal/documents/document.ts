@@ -340,6 +340,8 @@ function conclusionOf(done: Decision, message: DocumentMessageOf<'CONCLUDED'>): 
       ...(done.disarm && { disarm: done.disarm }),
       effects: [
         ...announceEffect(...eventsOf(done), ...eventsOf(conclusion)),
+        // Of a deputy.
+        ...done.effects.filter(({ type }) => type === 'notify'),
         ...effectsBesideEvents(conclusion),
       ],
     }
@@ -446,13 +448,14 @@ function carryOut(
   for (const request of requests) {
     enqueue(request);
     if (request.type !== 'notify') continue;
-    for (const { about, to, userId } of request.params.notices) {
+    for (const notice of request.params.notices) {
+      const { about, to } = notice;
       const data = {
         action: 'mailed',
         about,
         to: to.email,
         by: to.name,
-        userId,
+        userId: 'userId' in notice ? notice.userId : null,
         ipAddress: null,
         userAgent: null,
       };

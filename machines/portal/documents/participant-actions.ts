@@ -5,7 +5,8 @@
  */
 
 import type { Millis } from '../../ids.ts';
-import type { CompletedAction, FilledValue, FlowAction } from '../portal-types.ts';
+import type { CompletedAction, Evidence, FilledValue, FlowAction } from '../portal-types.ts';
+import { actingFault, actorOf, deputyMails, representedName } from './deputy-acts.ts';
 import type { AcceptedSignature, DocumentContext, EarlySignature, Turn } from './document-context.ts';
 import {
   announceEffect,
@@ -20,6 +21,7 @@ import {
 import {
   actionsReleased,
   isDone,
+  isOfTurn,
   isSigning,
   remainingSignatures,
   turnOf,
@@ -67,7 +69,7 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   const turn = pendingTurnOf(document, message);
   if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
     return undefined;
-  if (!fitsFields(turn.action, values)) return undefined;
+  if (!fitsFields(turn.action, values) || isByWrongDeputy(document, message)) return undefined;
   const { made } = message;
   const signingTime = made?.signingTime ?? signingTimeAt(at);
   const signature: AcceptedSignature = {
@@ -91,7 +93,7 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   const accepted = [...document.accepted, signature];
   const updated = { ...withAttachments(document, values), accepted, updateDate: at };
   const { context, effects } = applySignatureEffect(updated);
-  const done = { context, note: `${nameOf(turn)} signed.`, doneBy: turnBy(turn.user, evidence) };
+  const done = { context, note: noteOf(turn, evidence, 'signed'), doneBy: doneByOf(turn, evidence) };
   return withMade(document, message, { ...done, effects });
 };
 
@@ -152,10 +154,34 @@ export function nameOf({ user }: NonNullable<ReturnType<typeof turnOf>>): string
   return user.name ?? user.email ?? user.identifier ?? 'A participant';
 }
 
+function noteOf(
+  turn: NonNullable<ReturnType<typeof turnOf>>,
+  evidence: Evidence | null,
+  done: 'signed' | 'approved',
+): string {
+  const { deputy } = evidence ?? {};
+  return deputy === undefined
+    ? `${nameOf(turn)} ${done}.`
+    : `${deputy.name} ${done} as deputy of ${representedName(deputy)}: ${deputy.reason}`;
+}
+
+function doneByOf({ user }: NonNullable<ReturnType<typeof turnOf>>, evidence: Evidence | null) {
+  return turnBy(actorOf(user, evidence), evidence);
+}
+
+/** The flow may have changed since the deputy was judged, and the time goes on. */
+function isByWrongDeputy(
+  document: DocumentContext,
+  { at, evidence, ...turn }: Turn & { readonly at: Millis; readonly evidence: Evidence | null },
+): boolean {
+  const { deputy } = evidence ?? {};
+  return deputy !== undefined && actingFault(document, turn, deputy, { at }) !== undefined;
+}
+
 export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
   const { at, flowActionId, userId, evidence, evidenceSha256, isQuiet } = message;
   const turn = pendingTurnOf(document, message);
-  if (turn === undefined || isSigning(turn.action)) return undefined;
+  if (turn === undefined || isSigning(turn.action) || isByWrongDeputy(document, message)) return undefined;
   const made: CompletedAction = {
     flowActionId,
     userId,
@@ -175,7 +201,7 @@ export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
     isQuiet,
     goesOn: true,
   });
-  return { ...done, note: `${nameOf(turn)} approved.`, doneBy: turnBy(turn.user, evidence) };
+  return { ...done, note: noteOf(turn, evidence, 'approved'), doneBy: doneByOf(turn, evidence) };
 };
 
 interface TurnCompletion {
@@ -203,24 +229,28 @@ export function turnCompleted(
     { ...document, actions, made: [...document.made, made] },
     {
       type: made.kind === 'approval' ? 'DocumentApproved' : 'DocumentSigned',
-      ...(user && { by: eventPersonOf(turn, user) }),
+      ...(user && { by: eventPersonOf(turn, user, made.evidence) }),
       ...(made.values !== undefined && {
         values: made.values.map(({ attachment: _, ...value }) => value),
       }),
     },
   );
   const news = announceEffect(event);
+  const told = deputyMails(context, made.evidence);
   if (goesOn && isDone(actions))
     return {
       context: { ...context, reservations: [] },
       to: 'FlowConcluded',
-      effects: [...news, concludeEffect(context)],
+      effects: [...news, ...notifyEffect(told), concludeEffect(context)],
       disarm: ['expiry'],
     };
   const isSilent = isQuiet || document.disableNotifications;
   return {
     context,
-    effects: [...news, ...notifyEffect(isSilent ? [] : turnMails(context, pending, 'pending'))],
+    effects: [
+      ...news,
+      ...notifyEffect([...told, ...(isSilent ? [] : turnMails(context, pending, 'pending'))]),
+    ],
   };
 }
 
@@ -260,8 +290,4 @@ export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) =
 
 export function withoutReservations(document: DocumentContext, turn: Turn): DocumentContext {
   return { ...document, reservations: document.reservations.filter((one) => !isOfTurn(one, turn)) };
-}
-
-export function isOfTurn(one: Turn, { flowActionId, userId }: Turn): boolean {
-  return one.flowActionId === flowActionId && one.userId === userId;
 }

@@ -8,16 +8,17 @@
  * | too-long      | as many people had the action as may have it                     |
  * | same-person   | it is the person who hands on                                    |
  * | had-it        | the person had the action before                                 |
- * | of-the-flow   | the person takes part in another action: one would act for two   |
+ * | of-the-flow   | the person takes part in another action, or has acted as deputy: one would act for two |
  *
  * Persons are the same by address, or by identifier. Source: docs/decisions/0550-passing-on.md.
  */
 import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { Millis } from '../../ids.ts';
 import type { FlowAction, Participant } from '../portal-types.ts';
+import { deputiesIn } from './deputy-acts.ts';
 import type { DocumentContext, Turn } from './document-context.ts';
 import { announceEffect, type DecisionFunction, notifyEffect, turnBy } from './document-decision.ts';
-import { turnOf, usersOf } from './document-flow.ts';
+import { isOfTurn, turnOf, usersOf } from './document-flow.ts';
 import {
   actionMail,
   deduplicated,
@@ -27,7 +28,7 @@ import {
   withEvent,
   withMailed,
 } from './document-notifications.ts';
-import { isOfTurn, nameOf } from './participant-actions.ts';
+import { nameOf } from './participant-actions.ts';
 
 export type PassingFault =
   | 'not-permitted'
@@ -57,7 +58,9 @@ export function passingFault(
   if (isSame(user, to)) return 'same-person';
   if (passedOn.some((one) => isSame(one, to))) return 'had-it';
   const others = document.actions.filter(({ id }) => id !== action.id);
-  return others.flatMap(usersOf).some((one) => isSame(one, to)) ? 'of-the-flow' : undefined;
+  // Who has acted as deputy, too.
+  const acting = deputiesIn(document).map((email) => ({ name: null, email }));
+  return [...others.flatMap(usersOf), ...acting].some((one) => isSame(one, to)) ? 'of-the-flow' : undefined;
 }
 
 function isOfOne({ type }: Pick<FlowAction, 'type'>): boolean {

@@ -141,6 +141,7 @@ export function waitingPage(shown: ShownWaiting): string {
             {nextCursor !== null && (
               <ButtonLink href={address(`${WAITING_PATH}?after=${nextCursor}`)}>{texts.next}</ButtonLink>
             )}
+            <ButtonLink href={address(`${WAITING_PATH}/deputies`)}>{words.deputies.title}</ButtonLink>
             <Button type="submit">{texts.leave}</Button>
           </p>
         </form>
