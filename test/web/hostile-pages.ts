@@ -20,6 +20,7 @@ import {
 } from '../../web/pages/portal/accounts/provider-signing-view.tsx';
 import { signingProvidersPage } from '../../web/pages/portal/accounts/signing-providers-view.tsx';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
+import { deputiesPage } from '../../web/pages/portal/forms/deputies-view.tsx';
 import { hereStartPage } from '../../web/pages/portal/forms/public-link-view.tsx';
 import { waitingPage, waitingStartPage } from '../../web/pages/portal/forms/waiting-view.tsx';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.tsx';
@@ -101,6 +102,7 @@ export function hostilePages(): ReadonlyMap<string, string> {
   for (const asksCode of [false, true])
     pages.set(`portal waiting, code ${asksCode}`, waitingStartPage({ ...visitor, asksCode }));
   pages.set('portal waiting', waitingPage({ ...visitor, ...waiting() }));
+  pages.set('portal deputies', deputiesPage({ ...visitor, ...deputies() }));
   for (const [name, page] of accountPages()) pages.set(`account ${name}`, page);
   const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
   pages.set('portal failure', errorPage('none')(failure).html);
@@ -128,6 +130,19 @@ function waiting() {
   const other = { ...item, senderName: null, title: null, participantName: null, alone: 'fields' } as const;
   const items = [item, other];
   return { endDate: 1, items, nextCursor: HOSTILE, formToken: HOSTILE, typedName: HOSTILE };
+}
+
+function deputies() {
+  const times = { startDate: 1, endDate: 2 };
+  const one = { id: HOSTILE, name: HOSTILE, email: HOSTILE, reason: HOSTILE, ...times };
+  const items = waiting().items.map((item) => ({ ...item, person: HOSTILE }));
+  return {
+    deputies: [one],
+    people: [{ id: HOSTILE, person: HOSTILE, ...times }],
+    represented: { person: HOSTILE, items, nextCursor: HOSTILE },
+    formToken: HOSTILE,
+    values: { name: HOSTILE, email: HOSTILE, reason: HOSTILE, from: HOSTILE, until: HOSTILE },
+  };
 }
 
 function framed(main: Parameters<typeof framedPage>[0]['main']): string {

@@ -501,6 +501,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
     requireSecondFactor: false,
+    refuseDeputies: false,
     requiredQualification: null,
     reminders: null,
     applications: [application],
@@ -517,6 +518,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
     requireSecondFactor: false,
+    refuseDeputies: false,
     requiredQualification: null,
     reminders: null,
     applications: [

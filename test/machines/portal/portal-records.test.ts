@@ -15,6 +15,7 @@ import { generationMachine } from '../../../machines/portal/generation.ts';
 import { idempotentRequestMachine } from '../../../machines/portal/idempotent-request.ts';
 import { linkCodesMachine } from '../../../machines/portal/link-codes.ts';
 import { linkVisitorMachine } from '../../../machines/portal/link-visitor.ts';
+import { mailboxMachine } from '../../../machines/portal/mailbox.ts';
 import { mailboxSessionMachine } from '../../../machines/portal/mailbox-session.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import { publicLinkMachine } from '../../../machines/portal/public-link.ts';
@@ -182,6 +183,22 @@ const CASES: readonly Case[] = [
     machine: linkCodesMachine,
     input: { since: 0, count: 0 },
     events: { CODE: { most: 1, period: 1_000 } },
+  },
+  {
+    file: 'machines/portal/mailbox.ts',
+    machine: mailboxMachine,
+    input: {
+      email: 'ana@example.org',
+      deputies: [{ id: 'd-1', name: 'Lou', email: 'lou@example.org', reason: 'x', from: 1, until: 1e13 }],
+    },
+    events: {
+      NAME: {
+        deputy: { id: 'd-2', name: 'Bo', email: 'bo@example.org', reason: 'x', from: 1, until: 1e13 },
+        mails: [{}],
+      },
+      END: { id: 'd-1' },
+      FORGET: {},
+    },
   },
   {
     file: 'machines/portal/mailbox-session.ts',

@@ -103,7 +103,7 @@ export async function startWebhookSystem(
       FOLDER,
       MAIL,
       WEBHOOK_SET,
-      withRelatedActors(WEBHOOK_DELIVERY_QUEUE),
+      ...withRelatedActors([WEBHOOK_DELIVERY_QUEUE]),
     ],
     handlers: [
       ...withoutTimeLimits(outgoing.handlers),

@@ -75,6 +75,7 @@ export const REQUESTS: readonly Request[] = [
   ['PUT /api/documents/{id}/notified-emails', document('/notified-emails'), () => ({ emails: [user.email] })],
   ['PUT /api/documents/{id}/reminders', document('/reminders'), () => ({ everyDays: 1 })],
   ['POST /api/documents/{id}/folder', document('/folder'), () => ({ folderId: null })],
+  ['GET /api/documents/{id}/deputies', document('/deputies')],
   ['GET /api/documents/{id}/history', document('/history')],
   ['GET /api/documents/{id}/mails', document('/mails')],
   ['POST /api/documents/{id}/retry', document('/retry'), () => ({})],

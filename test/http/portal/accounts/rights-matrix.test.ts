@@ -84,6 +84,7 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'POST /api/documents/{id}/envelope/versions': 'Manage',
   'POST /api/documents/{id}/flow': 'Manage',
   'POST /api/documents/{id}/folder': 'Manage',
+  'GET /api/documents/{id}/deputies': 'Read',
   'GET /api/documents/{id}/history': 'Read',
   'GET /api/documents/{id}/mails': 'Read',
   'PUT /api/documents/{id}/notified-emails': 'Manage',

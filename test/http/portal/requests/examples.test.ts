@@ -31,6 +31,12 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['POST /api/waiting/session', 'InvalidAuthenticationCode'],
   ['POST /api/waiting/documents', 'InvalidTicket'],
   ['POST /api/waiting/signatures', 'InvalidTicket'],
+  ['POST /api/waiting/deputies', 'InvalidTicket'],
+  ['POST /api/waiting/deputies/view', 'InvalidTicket'],
+  ['POST /api/waiting/deputies/end', 'InvalidTicket'],
+  ['POST /api/waiting/deputies/documents', 'InvalidTicket'],
+  ['POST /api/waiting/deputies/content', 'InvalidTicket'],
+  ['POST /api/waiting/deputies/act', 'InvalidTicket'],
   ['POST /api/documents/sms-authentication-code', 'FlowActionNotFound'],
   ['POST /api/documents/authenticator-app-reset', 'FlowActionNotFound'],
 ]);
