@@ -68,6 +68,8 @@ interface RecordEffects<Context, Message> {
 /** The message that the record gets at a time of its context, with its type alone. */
 interface RecordDeadline<Context, Message extends RecordMessage> {
   readonly type: Message['type'];
+  /** Milliseconds after the creation, until a change sets another time. @default never */
+  readonly firstMs?: Millis;
   /** Null = never. */
   dueAt(context: Context): Millis | null;
 }
@@ -106,6 +108,12 @@ export interface RecordDefinition<Context, Message extends RecordMessage, Input>
     readonly lifetimeMs?: Millis;
   };
 }
+
+const lineOf = (message: string, data?: NoteParams['data']) =>
+  ({ type: 'note', params: { message, ...(data !== undefined && { data }) } }) as const;
+
+/** The host adds the time. */
+const untimed = (type: string) => ({ type }) as RecordMessage;
 
 type Decide = (context: object, message: RecordMessage) => RecordChange<object> | undefined;
 
@@ -153,8 +161,6 @@ export function recordMachine({
     },
     delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
-  const lineOf = (message: string, data?: NoteParams['data']) =>
-    ({ type: 'note', params: { message, ...(data !== undefined && { data }) } }) as const;
   const on = Object.entries(changes as { readonly [type: string]: Decide }).map(([type, change]) => {
     const carryOut = machine.enqueueActions(({ context, event, enqueue }) => {
       const decided = decide(change, context, event);
@@ -169,8 +175,7 @@ export function recordMachine({
       if (deadline === undefined || due === deadline.dueAt(context)) return;
       const { type: id } = deadline;
       if (due === null) enqueue.cancel(id);
-      // The host adds the time.
-      else enqueue.raise({ type: id } as RecordMessage, { id, delay: Math.max(0, due - event.at) });
+      else enqueue.raise(untimed(id), { id, delay: Math.max(0, due - event.at) });
     });
     return [
       type,
@@ -181,6 +186,10 @@ export function recordMachine({
       },
     ] as const;
   });
+  const first = machine.enqueueActions(({ enqueue }) => {
+    const { type = '', firstMs = 0 } = deadline ?? {};
+    enqueue.raise(untimed(type), { id: type, delay: firstMs });
+  });
   return machine.createMachine({
     id,
     context: ({ input }) => context(input),
@@ -189,6 +198,7 @@ export function recordMachine({
       [state]: {
         // Only at the creation: no message enters the state again.
         ...(created !== undefined && { entry: lineOf(created) }),
+        ...(deadline?.firstMs !== undefined && { entry: first }),
         on: {
           ...Object.fromEntries(on),
           ...Object.fromEntries((end?.endedBy ?? []).map((type) => [type, end?.state])),
