@@ -24,11 +24,16 @@ export interface ProvenMailbox {
   readonly provenAt: Millis;
 }
 
+interface MailboxSessionContext extends ProvenMailbox {
+  /** True if something waited for the mailbox at the start; absent = not. */
+  readonly isAsked?: boolean;
+}
+
 interface MailboxSessionMessage extends RecordMessage {
   readonly type: 'LEAVE';
 }
 
-export const mailboxSessionMachine = recordMachine<ProvenMailbox, MailboxSessionMessage>({
+export const mailboxSessionMachine = recordMachine<MailboxSessionContext, MailboxSessionMessage>({
   id: 'mailbox-session',
   state: 'Open',
   context: (input) => input,

@@ -118,11 +118,13 @@ export interface ActingDeputy {
   readonly id: UserId;
   readonly name: string;
   readonly email: string;
+  /** With an internationalized domain as the DNS has it; absent = it has none. */
+  readonly asciiEmail?: string;
   readonly reason: string;
   readonly from: Millis;
   readonly until: Millis;
   /** Participant who is asked to act. */
-  readonly person: Pick<Participant, 'id' | 'name' | 'email'>;
+  readonly person: Pick<Participant, 'id' | 'name' | 'email' | 'language'>;
   /** The user who sends, and is told; absent = none. No part of the signed evidence. */
   readonly sender?: MailRequest['to'];
 }

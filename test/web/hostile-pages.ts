@@ -135,10 +135,10 @@ function waiting() {
 function deputies() {
   const times = { startDate: 1, endDate: 2 };
   const one = { id: HOSTILE, name: HOSTILE, email: HOSTILE, reason: HOSTILE, ...times };
-  const items = waiting().items.map((item) => ({ ...item, person: HOSTILE }));
+  const items = waiting().items.map((item) => ({ ...item, person: HOSTILE, deputyName: HOSTILE }));
   return {
     deputies: [one],
-    people: [{ id: HOSTILE, person: HOSTILE, ...times }],
+    people: [{ id: HOSTILE, person: HOSTILE, name: HOSTILE, ...times }],
     represented: { person: HOSTILE, items, nextCursor: HOSTILE },
     formToken: HOSTILE,
     values: { name: HOSTILE, email: HOSTILE, reason: HOSTILE, from: HOSTILE, until: HOSTILE },
@@ -430,7 +430,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   const path = '/organization';
   const { list, statuses, newDocument } = TEXTS.en.senders;
   const filters = { show: '', q: HOSTILE, status: '', folder: HOSTILE, from: HOSTILE, to: '', order: '' };
-  const person = { name: HOSTILE, state: 'waiting', opened: null, isMailReturned: false };
+  const person = { name: HOSTILE, deputy: HOSTILE, state: 'waiting', opened: null, isMailReturned: false };
   const item = {
     id: HOSTILE,
     name: HOSTILE,

@@ -9,7 +9,8 @@
  * | person        | it needs the person: a certificate, a telephone or an app                           |
  * | document      | it asks to be opened by itself: initials, each page, fields                         |
  * | shared        | more than one turn of the document is of the mailbox of the person                  |
- * | sender        | the deputy is the user who sends: one would act on both sides                       |
+ * | sender        | the deputy is the user who sends, or that user is unknown: one would act on both sides |
+ * | other-name    | the deputy was shown another name than the one that the act would bear              |
  * | outside       | it is before the start, at the end or later                                         |
  * | over          | the action does not wait for the participant                                        |
  * | not-permitted | the sender has not allowed that it is handed on, or the action is not of one person |
@@ -27,7 +28,15 @@ import type { Deputy } from '../../../machines/portal/mailbox.ts';
 import { mailboxKey } from '../shared/mail-address.ts';
 import { type WaitingCase, waitingCase } from '../signing/waiting-rules.ts';
 
-export type DeputyFault = 'forbidden' | 'hidden' | 'person' | 'document' | 'shared' | 'sender' | ActingFault;
+export type DeputyFault =
+  | 'forbidden'
+  | 'hidden'
+  | 'person'
+  | 'document'
+  | 'shared'
+  | 'sender'
+  | 'other-name'
+  | ActingFault;
 
 /** Of what the code of the mailbox gives the person; null = nothing is against it. */
 const OF_WAITING: { readonly [name in WaitingCase]: DeputyFault | null } = {
@@ -49,22 +58,32 @@ export interface DeputyDemands {
   /** Settings of the organization. */
   readonly refusesDeputies: boolean;
   readonly demandsCertificate: boolean;
-  /** Address of the user; undefined = an application, or no member any more. */
-  readonly sender: string | undefined;
+  /** Address of the user, also of one who is no member any more; null = an application sends, undefined = unknown. */
+  readonly sender: string | null | undefined;
+}
+
+/** A deputy of a person. */
+interface Named {
+  /** Mailbox of the person. */
+  readonly person: string;
+  readonly deputy: Pick<Deputy, 'name' | 'email' | 'asciiEmail' | 'from' | 'until'>;
+  /** Name of the deputy as it was shown for an act; undefined = no act is meant. */
+  readonly shownName?: string | undefined;
 }
 
 const isSame = (one: string, other: string) => mailboxKey(one) === mailboxKey(other);
 
-/** Undefined: the deputy may act. @param person mailbox of the person */
+/** Undefined: the deputy may act. */
 export function deputyFault(
   document: { readonly state: string; readonly context: DocumentContext },
   turn: Turn,
-  { person, deputy }: { readonly person: string; readonly deputy: Pick<Deputy, 'email' | 'from' | 'until'> },
+  { person, deputy, shownName }: Named,
   { refusesDeputies, demandsCertificate, sender, at }: DeputyDemands & { readonly at: Millis },
 ): DeputyFault | undefined {
   if (refusesDeputies) return 'forbidden';
   const fault = OF_WAITING[waitingCase(document, turn, person, demandsCertificate)];
   if (fault !== null) return fault;
-  if (sender !== undefined && isSame(sender, deputy.email)) return 'sender';
+  if (sender === undefined || (sender !== null && isSame(sender, deputy.email))) return 'sender';
+  if (shownName !== undefined && shownName !== deputy.name) return 'other-name';
   return actingFault(document.context, turn, deputy, { at, isSame });
 }

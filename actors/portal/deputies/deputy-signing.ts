@@ -8,18 +8,15 @@ import {
 } from '../../../contracts/portal/signing/deputies.ts';
 import { MAX_WAITING } from '../../../contracts/portal/signing/waiting.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
+import { deputyIn } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { Turn } from '../../../machines/portal/documents/document-context.ts';
-import {
-  isOfTurn,
-  isSigning,
-  requestedUsers,
-  usersOf,
-} from '../../../machines/portal/documents/document-flow.ts';
+import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { Deputy } from '../../../machines/portal/mailbox.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type ActingDeputy, documentType } from '../../../machines/portal/portal-types.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { DeputyDemandsOf } from '../accounts/organization-settings.ts';
+import { PORTAL_USER } from '../accounts/users.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { waitingFor } from '../document-records/document-index.ts';
 import { participantPrincipal, recordAction } from '../document-records/document-messages.ts';
@@ -29,20 +26,22 @@ import {
   type ReadDocument,
 } from '../document-records/document-reader.ts';
 import { namedTurn } from '../document-records/signing-turns.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import { deputiesOf, deputyshipOf } from '../shared/mailbox-records.ts';
 import type { MailboxSessions } from '../signing/mailbox-sessions.ts';
 import { faultText, senderOf } from '../signing/passing-on.ts';
 import type { Signing } from '../signing/signing-service.ts';
 import { positionOf } from '../signing/waiting-documents.ts';
 import type { Blobs, StoredFile } from '../uploads/blobs.ts';
-import { type DeputyFault, deputyFault } from './deputy-rules.ts';
+import { type DeputyDemands, type DeputyFault, deputyFault } from './deputy-rules.ts';
 
 const FAULTS: { readonly [fault in Exclude<DeputyFault, 'hidden' | 'outside' | 'over'>]: string } = {
   forbidden: 'The organization takes no deputies.',
   person: 'The action needs the person itself: a certificate, a telephone or an app.',
   document: 'The action asks for more than a signature: its person opens it.',
   shared: 'The document has several turns of the mailbox of the person.',
-  sender: 'The deputy has sent the document.',
+  sender: 'The deputy has sent the document, or nobody knows who has.',
+  'other-name': 'The person has named the deputy by another name since.',
   'not-permitted': faultText('not-permitted'),
   'in-progress': faultText('in-progress'),
   'same-person': 'Nobody is the own deputy.',
@@ -56,6 +55,8 @@ interface Represented {
   readonly turn: Turn;
   readonly person: string;
   readonly deputy: Deputy;
+  /** Name that the deputy was shown; for an act. */
+  readonly shownName?: string;
 }
 
 export class DeputySigning {
@@ -94,10 +95,12 @@ export class DeputySigning {
   async #itemsOf(document: ReadDocument, person: string, deputy: Deputy): Promise<readonly DeputyItem[]> {
     const { context } = document;
     const items: DeputyItem[] = [];
+    const demands = await this.#demandsOf(document);
     for (const action of context.actions)
       for (const user of usersOf(action)) {
+        if (user.email === null || addressKey(user.email) !== addressKey(person)) continue;
         const turn = { flowActionId: action.id, userId: user.id };
-        if ((await this.#faultOf({ document, turn, person, deputy })) !== undefined) continue;
+        if (this.#faultOf({ document, turn, person, deputy }, demands) !== undefined) continue;
         items.push({
           documentId: context.id,
           ...turn,
@@ -107,6 +110,7 @@ export class DeputySigning {
           organizationName: context.organization.name,
           person,
           participantName: user.name,
+          deputyName: deputy.name,
           asked: isSigning(action) ? 'Sign' : 'Approve',
           expirationDate: context.expirationDate,
         });
@@ -114,12 +118,22 @@ export class DeputySigning {
     return items;
   }
 
-  async #faultOf({ document, turn, person, deputy }: Represented): Promise<DeputyFault | undefined> {
-    const { context } = document;
-    const demands = await this.needs.demandsOf(context.organization.id);
-    const sender = (await senderOf(this.needs.runtime.actors, context))?.email;
+  /** Of organization and sender, once for all turns of a document. */
+  async #demandsOf({ context }: ReadDocument): Promise<DeputyDemands> {
+    const { runtime, demandsOf } = this.needs;
+    const { createdBy, organization } = context;
+    const demands = await demandsOf(organization.id);
+    // Also of a user who has left the organization.
+    const user = createdBy.type === 'User' ? await runtime.actors.read(PORTAL_USER, createdBy.id) : null;
+    return { ...demands, sender: user === null ? null : user?.context.email };
+  }
+
+  #faultOf(
+    { document, turn, person, deputy, shownName }: Represented,
+    demands: DeputyDemands,
+  ): DeputyFault | undefined {
     const at = this.needs.runtime.clock.now();
-    return deputyFault(document, turn, { person, deputy }, { ...demands, sender, at });
+    return deputyFault(document, turn, { person, deputy, shownName }, { ...demands, at });
   }
 
   /** The file to read before an act; the history records it. Refusals: those of the operation. */
@@ -127,7 +141,7 @@ export class DeputySigning {
     const { runtime, sessions, blobs } = this.needs;
     const { email } = await sessions.read(ticket);
     const found = await this.#represented(email, given);
-    const fault = await this.#faultOf(found);
+    const fault = this.#faultOf(found, await this.#demandsOf(found.document));
     if (fault !== undefined) throw faultRefusal(fault);
     const { context } = found.document;
     const principal = participantPrincipal(found.deputy, origin);
@@ -147,21 +161,17 @@ export class DeputySigning {
     const found = await this.#represented(email, given);
     const { document, turn, deputy } = found;
     const { context } = document;
-    const { name, id, reason, from, until } = deputy;
-    if (hasActed(document, turn, deputy.email)) return;
-    const fault = await this.#faultOf(found);
+    if (deputyIn(context, turn)?.email === deputy.email) return;
+    const demands = await this.#demandsOf(document);
+    const fault = this.#faultOf({ ...found, shownName: given.deputyName }, demands);
     const named = namedTurn(context, turn);
     if (fault !== undefined || named === undefined) throw faultRefusal(fault ?? 'hidden');
     const sender = await senderOf(runtime.actors, context);
-    const { id: userId, name: personName, email: personEmail } = named.user;
+    const { id, name, email: personEmail, language } = named.user;
     const acting: ActingDeputy = {
-      id: id as UserId,
-      name,
-      email: deputy.email,
-      reason,
-      from,
-      until,
-      person: { id: userId, name: personName, email: personEmail },
+      ...deputy,
+      id: deputy.id as UserId,
+      person: { id, name, email: personEmail, ...(language && { language }) },
       ...(sender && { sender }),
     };
     const { documentVersion, actionDate } = given;
@@ -198,26 +208,18 @@ export class DeputySigning {
       .flatMap((action) => requestedUsers(action).map((user) => ({ action, user })))
       .slice(0, MAX_REPRESENTED);
     const found: DocumentDeputy[] = [];
+    const demands = await this.#demandsOf(document);
     for (const { action, user } of turns) {
       if (user.email === null) continue;
       const turn = { flowActionId: action.id, userId: user.id };
       for (const deputy of await deputiesOf(runtime.actors, user.email, runtime.clock.now())) {
-        if ((await this.#faultOf({ document, turn, person: user.email, deputy })) !== undefined) continue;
+        if (this.#faultOf({ document, turn, person: user.email, deputy }, demands) !== undefined) continue;
         const { name, email, from, until } = deputy;
         found.push({ ...turn, name, email, startDate: from, endDate: until });
       }
     }
     return found;
   }
-}
-
-/** True when the deputy has signed or approved, also when the answer was lost. */
-function hasActed(
-  { context: { accepted: promised, made } }: ReadDocument,
-  turn: Turn,
-  email: string,
-): boolean {
-  return [...promised, ...made].some((one) => isOfTurn(one, turn) && one.evidence?.deputy?.email === email);
 }
 
 /** Tells a stranger not whether it is out of the time, or hidden. */

@@ -241,7 +241,10 @@ export function planSuccessor(
   if (person.name === null || person.email === null)
     throw invalid('The person needs a name and an e-mail address.');
   // Its mail greets by name: nobody gets an address of the web from a stranger.
-  if (/[@/\\]|www\./i.test(person.name)) throw invalid('The name of the person has a part of an address.');
+  if (/[@/\\]|www\./i.test(person.name))
+    throw new PortalRefusal('InvalidFlowAction', 'The name of the person has a part of an address.', {
+      details: { field: 'name' },
+    });
   if (needsPhone(confirmations) && phoneNumber(person.phone) === undefined)
     throw invalid('A code by SMS or WhatsApp needs the phone of the person, as +351 912 345 678.');
   return person;

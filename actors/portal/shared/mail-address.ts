@@ -1,5 +1,6 @@
 /** E-mail addresses: which ones a relay can be handed, and which ones are equal. Source: RFC 5321 §4.5.3.1, RFC 1035 §2.3.4, RFC 5890 §2.3. */
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { mailboxOf } from '../../../machines/portal/mailbox.ts';
 
 const MAX_ADDRESS_LENGTH = 254;
 const MAX_DOMAIN_LENGTH = 253;
@@ -24,12 +25,15 @@ export function isMailAddress(text: string): boolean {
 /** A domain that `domainToUnicode` only brings to lower case: letters, digits, single hyphens, and no number at its end. */
 const PLAIN_DOMAIN = /^(?:[a-z\d]+[.-])*[a-z][a-z\d]*$/i;
 
-/** The mailbox of an address, for limits: most operators put `name+anything` into the mailbox of `name`. */
+/** The mailbox of an address in any form, for limits. */
 export function mailboxKey(address: string): string {
-  const key = addressKey(address);
-  const at = key.lastIndexOf('@');
-  const plus = key.indexOf('+', 1);
-  return plus < 0 || plus > at ? key : `${key.slice(0, plus)}${key.slice(at)}`;
+  return mailboxOf(addressKey(address));
+}
+
+/** An address whose domain is in the form of the DNS. */
+export function asciiAddress(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, at + 1)}${asciiDomain(address.slice(at + 1))}`;
 }
 
 /** An address in the form in which equal ones are equal: in lower case, an internationalized domain in its letters. */

@@ -1,5 +1,6 @@
 /** Decisions of people of mailboxes, found by the mailbox, and by that of a deputy. Source: docs/decisions/0580-deputies.md. */
 import { type Calls, defineActor, jsonType } from '@sealwright/runtime';
+import { MAX_DEPUTYSHIPS } from '../../../contracts/portal/signing/deputies.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { notify } from '../../../machines/portal/mail.ts';
 import { type Deputy, isDeputyAt, MAILBOX_OVER, mailboxMachine } from '../../../machines/portal/mailbox.ts';
@@ -11,15 +12,15 @@ const VIEW = 'deputies';
 
 const ROW = jsonType<{ readonly email: string }>();
 
-/** Rows: `deputies` [mailbox of a deputy, id] → mailbox of the person. */
+/** Rows: `deputies` [address of a deputy, end, id] → mailbox of the person. */
 export const MAILBOX = defineActor('mailbox', {
   machine: mailboxMachine,
   effects: [notify],
   version: 1,
   rows: ({ id, context: { email, deputies } }) =>
-    [...new Set(deputies.map((one) => deputyKey(one.email)))].map((key) => ({
+    deputies.map((one) => ({
       view: VIEW,
-      key: [key, id],
+      key: [deputyKey(one.email), one.until, id],
       value: ROW.write({ email }),
     })),
   ends: ({ state }) => state === MAILBOX_OVER,
@@ -63,26 +64,41 @@ export async function hasDeputies(
   return rows.length > 0 || (own?.context.deputies ?? []).length > 0;
 }
 
+/** Of the first people who have the mailbox as deputy, now or later, those that end first in front. */
+function rowsOfDeputy({ store, clock }: Pick<ServiceRuntime, 'store' | 'clock'>, email: string) {
+  const key = deputyKey(email);
+  // What is over hides nothing.
+  const after = [key, clock.now() + 1];
+  return store.rows({ view: VIEW, prefix: [key], after, limit: MAX_DEPUTYSHIPS });
+}
+
+/** True when as many people as may have the mailbox as deputy, now or later. */
+export async function isDeputyOfMost(
+  runtime: Pick<ServiceRuntime, 'store' | 'clock'>,
+  email: string,
+): Promise<boolean> {
+  return (await rowsOfDeputy(runtime, email)).length >= MAX_DEPUTYSHIPS;
+}
+
 /** A person who has named a deputy. */
-export interface Deputyship {
+interface Deputyship {
   readonly person: string;
   readonly deputy: Deputy;
 }
 
-/** People who have named the mailbox as deputy, of now and later, those that end first in front. @param most people who are looked at */
+/** People who have named the mailbox as deputy, of now and later, those that end first in front. */
 export async function peopleOfDeputy(
-  { actors, store, clock }: Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>,
+  runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock'>,
   email: string,
-  most: number,
 ): Promise<readonly Deputyship[]> {
-  const rows = await store.rows({ view: VIEW, prefix: [deputyKey(email)], limit: most });
-  const now = clock.now();
+  const { actors, clock } = runtime;
+  const rows = await rowsOfDeputy(runtime, email);
   const found = await Promise.all(
     rows.map(async ({ value }) => {
       const { email: person } = ROW.read(value);
-      const own = await deputiesOf(actors, person, now);
+      const own = await deputiesOf(actors, person, clock.now());
       return own.filter((one) => one.email === addressKey(email)).map((deputy) => ({ person, deputy }));
     }),
   );
-  return found.flat().toSorted((one, other) => one.deputy.until - other.deputy.until);
+  return found.flat();
 }

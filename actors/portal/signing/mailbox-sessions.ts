@@ -28,7 +28,9 @@ const NETWORK_CALLS = { most: 300, period: HOUR_MS };
 const TOO_MANY = 'As many codes were sent as may be in this time.';
 const TICKET_BYTES = 32;
 
-interface MailboxSession extends ProvenMailbox {
+export interface MailboxSession extends ProvenMailbox {
+  /** True if something waited for the mailbox at the start. @default false */
+  readonly isAsked?: boolean;
   readonly endDate: Millis;
 }
 
@@ -73,7 +75,7 @@ export class MailboxSessions {
     code: string,
     network: string,
   ): Promise<{ readonly ticket: string; readonly endDate: Millis }> {
-    const { actors, clock, ids } = this.runtime;
+    const { actors, clock, ids, store } = this.runtime;
     const address = addressOf(email);
     await this.#countCall(network);
     try {
@@ -85,8 +87,9 @@ export class MailboxSessions {
     }
     const ticket = ids.bytes(TICKET_BYTES).toString('base64url');
     const provenAt = clock.now();
+    const isAsked = (await waitingFor(store, address, { limit: 1 })).length > 0;
     await accepted(
-      actors.create(MAILBOX_SESSION, idOf(ticket), { email: address, provenAt }),
+      actors.create(MAILBOX_SESSION, idOf(ticket), { email: address, provenAt, isAsked }),
       () => new PortalRefusal('ServiceBusy'),
     );
     return { ticket, endDate: provenAt + MAILBOX_SESSION_LIFETIME_MS };

@@ -11,7 +11,7 @@ import type { RequestOrigin } from '../api/callers.ts';
 import type { DocumentActor } from '../document-records/document-index.ts';
 import { participantPrincipal, sendToDocument, wrongStatus } from '../document-records/document-messages.ts';
 import { type PlanDependencies, planSuccessor } from '../documents/document-plans.ts';
-import { mailboxKey } from '../shared/mail-address.ts';
+import { addressKey, mailboxKey } from '../shared/mail-address.ts';
 import { countUse } from '../shared/use-limits.ts';
 import { assertTurn, type SigningCall } from './signing-access.ts';
 import type { SigningCodes } from './signing-codes.ts';
@@ -54,7 +54,9 @@ export async function passOn(
     );
   assertTurn(call);
   const to = planSuccessor({ name, email, phone, identifier }, action, plans);
-  const fault = passingFault(context, turn, to, clock.now());
+  const address = addressKey(to.email ?? '');
+  const named = { ...to, address };
+  const fault = passingFault(context, turn, named, clock.now());
   if (fault !== undefined) throw refusalOf(fault);
   // Whoever has a link that was forwarded is not its person: the same code as before a signature.
   if (call.needsEmailCode) await confirmed(codes, call, emailCode ?? '', onWrong);
@@ -69,10 +71,10 @@ export async function passOn(
   const { version } = context;
   const sender = await senderOf(actors, context);
   const doneBy = participantPrincipal(user, origin);
-  const message = { type: 'PASS_ON', ...turn, version, to, reason, sender, doneBy } as const;
+  const message = { type: 'PASS_ON', ...turn, version, to, address, reason, sender, doneBy } as const;
   await sendToDocument(actors, context.id, message, (document: DocumentActor) => {
     if (document.state !== 'Pending') return wrongStatus(document);
-    return refusalOf(passingFault(document.context, turn, to, clock.now()) ?? 'over');
+    return refusalOf(passingFault(document.context, turn, named, clock.now()) ?? 'over');
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type WaitingSignatures,
 } from '../../../contracts/portal/signing/waiting.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
+import { deputyIn } from '../../../machines/portal/documents/deputy-acts.ts';
 import { isSigning, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -177,12 +178,13 @@ export class WaitingDocuments {
     else await signing.signElectronically(access, signatureOf(typedName), origin);
   }
 
-  /** True when exactly this person has acted: others of a rule may have, and the person may have refused. */
+  /** True when exactly this person has acted: others of a rule may have, or a deputy, and the person may have refused. */
   async #hasActed(turn: MailboxAccess): Promise<boolean> {
     const document = await this.needs.directory.byId(turn.documentId);
     if (document === undefined || (await this.#personOf(turn)) === undefined) return false;
     const { version, accepted, made } = document.context;
-    return version === turn.documentVersion && (isPromised(accepted, turn) || isPromised(made, turn));
+    const isDone = isPromised(accepted, turn) || isPromised(made, turn);
+    return version === turn.documentVersion && isDone && deputyIn(document.context, turn) === undefined;
   }
 }
 

@@ -1,16 +1,19 @@
 /** Deputies that people name for a time. Source: docs/decisions/0580-deputies.md. */
 import { z } from 'zod';
-import { entity, id, members, moment, shown, textUpTo, time, uuid } from '../../fields.ts';
+import { entity, id, members, moment, shown, textUpTo, time, uuid, word } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
 import { reason } from '../documents.ts';
 import { entityName } from '../entities.ts';
 import { ANA, EXAMPLE_IDS } from '../examples.ts';
 import { documentParams } from '../ids.ts';
 import { FILE_HEADERS, operationsOf } from '../operation.ts';
+import { LANGUAGES } from '../words.ts';
 import { MAX_WAITING, mailboxTicket as ticket, waitingTurn } from './waiting.ts';
 
-/** People of a deputy that are looked at. */
+/** People who have the same deputy at a time. */
 export const MAX_DEPUTYSHIPS = 100;
+/** Time after its code in which a mailbox names deputies. */
+export const NAMING_MINUTES = 5;
 /** Participants of a document whose deputies are looked for. */
 export const MAX_REPRESENTED = 100;
 
@@ -34,9 +37,12 @@ export type DeputyView = Value<typeof view>;
 const personEmail = shown(z.string(), 'Mailbox of the person who has named the deputy.', ANA.email);
 const personInput = shown(textUpTo(254), 'Mailbox of the person who has named the deputy.', ANA.email);
 
+const deputyName = shown(z.string(), 'Name of the deputy, as the person has entered it.', 'Lou Lima');
+
 const deputyship = entity('Deputyship', {
   id: id.describe('Identifier of the deputy.'),
   person: personEmail,
+  name: deputyName,
   ...times,
 });
 export type DeputyshipView = Value<typeof deputyship>;
@@ -51,6 +57,7 @@ const item = entity('DeputyDocument', {
   organizationName: shown(z.string(), 'Organization that sends the document.', 'Acme'),
   person: personEmail,
   participantName: shown(z.string().nullable(), 'Name of the person in the document.', ANA.name),
+  deputyName,
   asked: z.enum(['Sign', 'Approve']).describe('What is asked.'),
   expirationDate: time.nullable().describe('Last moment. Null: none.'),
 });
@@ -58,7 +65,7 @@ export type DeputyItem = Value<typeof item>;
 
 export const viewDeputies = operation('POST /api/waiting/deputies/view', {
   summary: 'Returns the deputies of the person of a session, and the people whose deputy the person is.',
-  description: `${SESSION} At most ${MAX_DEPUTYSHIPS} people.`,
+  description: `${SESSION} At most ${MAX_DEPUTYSHIPS} people, those first whose time ends first.`,
   body: members({ ticket }).meta({ id: 'DeputiesQuery' }),
   examples: { request: { ticket: EXAMPLE_IDS.ticket } },
   reply: entity('Deputies', {
@@ -70,7 +77,7 @@ export const viewDeputies = operation('POST /api/waiting/deputies/view', {
 
 export const nameDeputy = operation('POST /api/waiting/deputies', {
   summary: 'Names a deputy with a start and an end.',
-  description: `${SESSION} Deputy and person are told by mail. At most five deputies that are not over (\`LimitExceeded\`), ten a day of one mailbox, and ten a day that name one (\`TooManyRequests\`). \`InvalidFlowAction\`: not this person.`,
+  description: `${SESSION} Within ${NAMING_MINUTES} minutes of its code (\`InvalidAuthenticationCode\`), and by a mailbox that something waited for (\`Forbidden\`). Deputy and person are told by mail. A deputy of the same mailbox is replaced; sent twice, it is named once. At most five deputies that are not over, and ${MAX_DEPUTYSHIPS} people of one deputy (\`LimitExceeded\`). A day: ten of one mailbox, ten that name one, 20 of one network, 200 of one domain (\`TooManyRequests\`). \`InvalidFlowAction\`: not this person.`,
   body: members({
     ticket,
     name: shown(textUpTo(200), 'Full name of the deputy.', 'Lou Lima'),
@@ -82,6 +89,7 @@ export const nameDeputy = operation('POST /api/waiting/deputies', {
     ),
     startDate: shown(moment.nullish(), 'Null: now.', null),
     endDate: shown(moment, 'At most 400 days from now.', '2030-01-10T00:00:00Z'),
+    language: word(LANGUAGES).nullish().describe('Language of the mails. Null: English.'),
   }).meta({ id: 'NewDeputy' }),
   examples: {
     request: {
@@ -93,7 +101,14 @@ export const nameDeputy = operation('POST /api/waiting/deputies', {
     },
   },
   reply: view,
-  refusals: ['InvalidTicket', 'InvalidFlowAction', 'LimitExceeded', 'TooManyRequests'],
+  refusals: [
+    'InvalidTicket',
+    'InvalidAuthenticationCode',
+    'Forbidden',
+    'InvalidFlowAction',
+    'LimitExceeded',
+    'TooManyRequests',
+  ],
 });
 export type NewDeputy = Omit<Value<typeof nameDeputy.body>, 'ticket'>;
 
@@ -139,7 +154,7 @@ const turnExample = {
 };
 const REFUSALS = ['InvalidTicket', 'DocumentNotFound', 'InvalidFlowAction', 'InvalidDocumentStatus'] as const;
 const NOT_NOW =
-  '`DocumentNotFound`: the caller is no deputy of its person now. `InvalidFlowAction`: it needs the person itself, its sender or organization does not allow it, or not this deputy.';
+  '`DocumentNotFound`: the caller is no deputy of its person now. `InvalidFlowAction`: it needs the person itself, its sender or organization does not allow it, or not this deputy, or not under this name.';
 
 export const readAsDeputy = operation('POST /api/waiting/deputies/content', {
   summary: 'Sends the file of a document to the deputy of its person.',
@@ -154,10 +169,23 @@ export type DeputyTurn = Omit<Value<typeof readAsDeputy.body>, 'ticket'>;
 
 export const actAsDeputy = operation('POST /api/waiting/deputies/act', {
   summary: 'Signs or approves in place of the person whose deputy the person of a session is.',
-  description: `${SESSION} The deputy signs in the own name. Evidence, manifest and history say for whom and why; sender and person are told by mail. Sent twice, it signs once. ${NOT_NOW}`,
+  description: `${SESSION} The deputy signs under the name that the person has entered and the list has shown. Evidence, manifest and history say for whom and why; sender and person are told by mail. Sent twice, it signs once. ${NOT_NOW}`,
   headers: ['user-agent'],
-  body: members({ ticket, ...turn, documentVersion, actionDate }).meta({ id: 'DeputyAct' }),
-  examples: { request: { ...turnExample, documentVersion: 1, actionDate: '2030-01-10T09:30:00.000Z' } },
+  body: members({
+    ticket,
+    ...turn,
+    documentVersion,
+    actionDate,
+    deputyName: shown(textUpTo(200), 'Name of the deputy, as the list has shown it.', 'Lou Lima'),
+  }).meta({ id: 'DeputyAct' }),
+  examples: {
+    request: {
+      ...turnExample,
+      documentVersion: 1,
+      actionDate: '2030-01-10T09:30:00.000Z',
+      deputyName: 'Lou Lima',
+    },
+  },
   reply: 'empty',
   refusals: REFUSALS,
 });

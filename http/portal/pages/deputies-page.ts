@@ -10,6 +10,7 @@ import {
   nameDeputy,
   readAsDeputy,
 } from '../../../contracts/portal/signing/deputies.ts';
+import { DAY_MS } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   DEPUTIES_PATH,
@@ -17,6 +18,7 @@ import {
   deputiesPage,
   type ShownDeputies,
 } from '../../../web/pages/portal/forms/deputies-view.tsx';
+import { siteNetwork } from '../../core/access/addresses.ts';
 import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requestOriginOf } from '../access-check.ts';
@@ -35,7 +37,6 @@ import {
   type WaitingRequest,
 } from './waiting-page.ts';
 
-const DAY_MS = 86_400_000;
 const INPUTS = ['name', 'email', 'reason', 'from', 'until'] as const;
 const form = z.object({
   token: formText,
@@ -45,11 +46,13 @@ const form = z.object({
   from: formText,
   until: formText,
 });
-const act = z.object({ token: formText, of: formText, person: formText });
+const act = z.object({ token: formText, of: formText, person: formText, name: formText });
 const TURN = /^([\da-f-]{36})\.([\da-f-]{36})\.([\da-f-]{36})$/;
 
 const FAULTS: { readonly [code in PortalRefusalCode]?: DeputyFormFault } = {
   InvalidFlowAction: 'gone',
+  InvalidAuthenticationCode: 'code',
+  Forbidden: 'gone',
   LimitExceeded: 'many',
   TooManyRequests: 'busy',
   DocumentNotFound: 'gone',
@@ -126,10 +129,10 @@ function nameRoute(of: DeputyServices): AnyRoute {
         const { name, email, reason, from, until } = request.body;
         const startDate = from === '' ? null : dayOf(from);
         const endDate = dayOf(until, DAY_MS);
-        await of.deputies.name(
-          ticket,
-          parsedInput(nameDeputy.body, { ticket, name, email, reason, startDate, endDate }),
-        );
+        const { language } = shownTo(request).words;
+        const given = { ticket, name, email, reason, startDate, endDate, language };
+        const network = siteNetwork(request.caller.address);
+        await of.deputies.name(ticket, parsedInput(nameDeputy.body, given), network);
         return {};
       }),
   });
@@ -165,8 +168,8 @@ function actRoute(of: DeputyServices): AnyRoute {
     body: act,
     handle: (request) =>
       acted(of, request, async (ticket) => {
-        const { of: choice, person } = request.body;
-        const given = parsedInput(actAsDeputy.body, { ticket, ...choiceOf(choice) });
+        const { of: choice, person, name: deputyName } = request.body;
+        const given = parsedInput(actAsDeputy.body, { ticket, ...choiceOf(choice), deputyName });
         await of.acts.act(ticket, given, requestOriginOf(request));
         return { person, isDone: true };
       }),
@@ -208,7 +211,7 @@ function acted(
         ? await listed(of, request, ticket, next)
         : redirect(302, `${DEPUTIES_PATH}?culture=${shownTo(request).words.language}`);
     } catch (error) {
-      const fault = faultOf(error);
+      const fault = 'reason' in request.body ? namingFaultOf(error) : faultOf(error);
       if (fault === undefined) throw error;
       const given: object = request.body;
       const values = Object.fromEntries(
@@ -217,6 +220,12 @@ function acted(
       return listed(of, request, ticket, { fault, values, person });
     }
   });
+}
+
+/** Of a form that names: what is refused is the name, or the address. */
+function namingFaultOf(error: unknown): DeputyFormFault | undefined {
+  if (!(error instanceof PortalRefusal) || error.code !== 'InvalidFlowAction') return faultOf(error);
+  return error.details?.['field'] === 'name' ? 'name' : 'email';
 }
 
 /** Undefined for what the person cannot mend. */

@@ -9,6 +9,7 @@ import {
   readAsDeputy,
   viewDeputies,
 } from '../../../contracts/portal/signing/deputies.ts';
+import { siteNetwork } from '../../core/access/addresses.ts';
 import type { AnyRoute, BodyCredentials } from '../../core/router.ts';
 import { requestOriginOf } from '../access-check.ts';
 import { handle } from '../handle.ts';
@@ -20,7 +21,11 @@ export function deputyRoutes(deputies: Deputies, acts: DeputySigning): readonly 
     deputies.checkAccess(credentials.ticket ?? '');
   return [
     handle(viewDeputies, ({ body }) => deputies.view(body.ticket), { authorize }),
-    handle(nameDeputy, ({ body: { ticket, ...given } }) => deputies.name(ticket, given), { authorize }),
+    handle(
+      nameDeputy,
+      ({ body: { ticket, ...given }, caller }) => deputies.name(ticket, given, siteNetwork(caller.address)),
+      { authorize },
+    ),
     handle(endDeputy, ({ body: { ticket, id, person } }) => deputies.end(ticket, id, person), { authorize }),
     handle(listForDeputy, ({ body: { ticket, person, cursor } }) => acts.list(ticket, person, cursor), {
       authorize,

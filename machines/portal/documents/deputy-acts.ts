@@ -12,11 +12,11 @@
  * | had-it        | the deputy had the action before: nobody gets it back                               |
  * | of-the-flow   | the deputy takes part in another action, or has acted in one: one would act for two |
  *
- * Source: docs/decisions/0580-deputies.md.
+ * `name+anything` is the mailbox of `name`. Source: docs/decisions/0580-deputies.md.
  */
 import type { Millis } from '../../ids.ts';
 import type { DeputyMail } from '../mail.ts';
-import { type Deputy, isDeputyAt } from '../mailbox.ts';
+import { type Deputy, isDeputyAt, mailboxOf } from '../mailbox.ts';
 import type { ActingDeputy, Evidence, Participant } from '../portal-types.ts';
 import type { DocumentContext, Turn } from './document-context.ts';
 import { isOfTurn, turnOf, usersOf } from './document-flow.ts';
@@ -33,14 +33,14 @@ export type ActingFault =
 /** True for addresses of one mailbox. */
 type SameMailbox = (one: string, other: string) => boolean;
 
-const isSameAddress: SameMailbox = (one, other) => one.toLowerCase() === other.toLowerCase();
+const isSameMailbox: SameMailbox = (one, other) => mailboxOf(one) === mailboxOf(other);
 
-/** Undefined: the deputy may act. @param isSame default: the same letters, whatever their case */
+/** Undefined: the deputy may act. @param isSame default: of the same letters */
 export function actingFault(
   document: DocumentContext,
   turn: Turn,
-  deputy: Pick<Deputy, 'email' | 'from' | 'until'>,
-  { at, isSame = isSameAddress }: { readonly at: Millis; readonly isSame?: SameMailbox },
+  deputy: Pick<Deputy, 'email' | 'asciiEmail' | 'from' | 'until'>,
+  { at, isSame = isSameMailbox }: { readonly at: Millis; readonly isSame?: SameMailbox },
 ): ActingFault | undefined {
   if (!isDeputyAt(deputy, at)) return 'outside';
   const found = turnOf(document.actions, turn);
@@ -51,7 +51,8 @@ export function actingFault(
   const { reservations, accepted, actions } = document;
   const isBegun = reservations.some((one) => isOfTurn(one, turn) && one.expiresAt > at);
   if (isBegun || accepted.some((one) => isOfTurn(one, turn))) return 'in-progress';
-  const isDeputy = (email: string | null) => email !== null && isSame(email, deputy.email);
+  const own = [deputy.email, deputy.asciiEmail ?? deputy.email];
+  const isDeputy = (email: string | null) => email !== null && own.some((one) => isSame(email, one));
   if (isDeputy(user.email)) return 'same-person';
   if ((action.passedOn ?? []).some(({ email }) => isDeputy(email))) return 'had-it';
   const others = actions.filter(({ id }) => id !== action.id).flatMap(usersOf);
@@ -59,12 +60,28 @@ export function actingFault(
   return isOther ? 'of-the-flow' : undefined;
 }
 
-/** Mailboxes of deputies who have acted. */
-export function deputiesIn({
-  accepted,
-  made,
-}: Pick<DocumentContext, 'accepted' | 'made'>): readonly string[] {
-  return [...accepted, ...made].flatMap(({ evidence }) => evidence?.deputy?.email ?? []);
+/** Addresses of deputies who have acted, in each of their forms. */
+function deputiesIn({ accepted, made }: Pick<DocumentContext, 'accepted' | 'made'>): readonly string[] {
+  return [...accepted, ...made].flatMap(({ evidence }) => {
+    const { email, asciiEmail } = evidence?.deputy ?? {};
+    return [email, asciiEmail].filter((one) => one !== undefined);
+  });
+}
+
+/** True if a deputy of this mailbox has acted. */
+export function hasActedAsDeputy(
+  document: Pick<DocumentContext, 'accepted' | 'made'>,
+  email: string,
+): boolean {
+  return deputiesIn(document).some((one) => isSameMailbox(one, email));
+}
+
+/** The deputy who has acted in place of a participant; undefined = none. */
+export function deputyIn(
+  { accepted, made }: Pick<DocumentContext, 'accepted' | 'made'>,
+  turn: Turn,
+): ActingDeputy | undefined {
+  return [...accepted, ...made].find((one) => isOfTurn(one, turn))?.evidence?.deputy;
 }
 
 /** Person who has acted: the deputy, or the participant who was asked. */
@@ -98,6 +115,7 @@ export function deputyMails(
     until,
     documentName: name,
   } as const;
-  const told = person.email === null ? [] : [{ name: null, email: person.email }];
+  const { email: address, language } = person;
+  const told = address === null ? [] : [{ name: null, email: address, ...(language && { language }) }];
   return (sender === undefined ? told : [...told, sender]).map((to) => ({ ...mail, to }));
 }

@@ -283,6 +283,8 @@ export type DocumentMessage = {
       /** As for SIGN. */
       readonly version: number;
       readonly to: Participant;
+      /** Address of that person, as those of deputies are written; absent = as `to` has it. */
+      readonly address?: string;
       readonly reason: string;
       /** The user who sends, and is told; absent = none. */
       readonly sender?: MailRequest['to'] | undefined;

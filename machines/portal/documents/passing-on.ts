@@ -15,7 +15,7 @@
 import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { Millis } from '../../ids.ts';
 import type { FlowAction, Participant } from '../portal-types.ts';
-import { deputiesIn } from './deputy-acts.ts';
+import { hasActedAsDeputy } from './deputy-acts.ts';
 import type { DocumentContext, Turn } from './document-context.ts';
 import { announceEffect, type DecisionFunction, notifyEffect, turnBy } from './document-decision.ts';
 import { isOfTurn, turnOf, usersOf } from './document-flow.ts';
@@ -40,11 +40,17 @@ export type PassingFault =
 
 type Named = Pick<Participant, 'name' | 'email'> & Partial<Pick<Participant, 'identifier'>>;
 
+/** Person who is asked. */
+interface Successor extends Named {
+  /** Address as those of deputies are written; absent = as `email`. */
+  readonly address?: string | undefined;
+}
+
 /** Undefined: the action may be handed on to the person. 'over': it is not the turn of who hands on. */
 export function passingFault(
   document: DocumentContext,
   turn: Turn,
-  to: Named,
+  to: Successor,
   at: Millis,
 ): PassingFault | 'over' | undefined {
   const found = turnOf(document.actions, turn);
@@ -58,9 +64,10 @@ export function passingFault(
   if (isSame(user, to)) return 'same-person';
   if (passedOn.some((one) => isSame(one, to))) return 'had-it';
   const others = document.actions.filter(({ id }) => id !== action.id);
-  // Who has acted as deputy, too.
-  const acting = deputiesIn(document).map((email) => ({ name: null, email }));
-  return [...others.flatMap(usersOf), ...acting].some((one) => isSame(one, to)) ? 'of-the-flow' : undefined;
+  const isOther = others.flatMap(usersOf).some((one) => isSame(one, to));
+  const addresses = [to.email, to.address].filter((one) => typeof one === 'string');
+  const hasActed = addresses.some((one) => hasActedAsDeputy(document, one));
+  return isOther || hasActed ? 'of-the-flow' : undefined;
 }
 
 function isOfOne({ type }: Pick<FlowAction, 'type'>): boolean {
@@ -73,10 +80,10 @@ function isSame(one: Named, other: Named): boolean {
 }
 
 export const passOn: DecisionFunction<'PASS_ON'> = (document, message) => {
-  const { at, to, reason, version, sender } = message;
+  const { at, to, address, reason, version, sender } = message;
   const turn = turnOf(document.actions, message);
   if (turn === undefined || version !== document.version) return undefined;
-  if (passingFault(document, message, to, at) !== undefined) return undefined;
+  if (passingFault(document, message, { ...to, address }, at) !== undefined) return undefined;
   const { action: before, user } = turn;
   const passed = { userId: user.id, name: user.name, email: user.email, reason, date: at };
   const action = { ...before, user: to, passedOn: [...(before.passedOn ?? []), passed], updateDate: at };

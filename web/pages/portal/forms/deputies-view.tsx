@@ -12,7 +12,7 @@ import { WAITING_PATH } from './waiting-view.tsx';
 
 export const DEPUTIES_PATH = `${WAITING_PATH}/deputies`;
 
-export type DeputyFormFault = 'name' | 'email' | 'reason' | 'time' | 'many' | 'gone' | 'busy';
+export type DeputyFormFault = 'name' | 'email' | 'reason' | 'time' | 'code' | 'many' | 'gone' | 'busy';
 
 export interface ShownDeputies {
   readonly words: PageTexts;
@@ -77,7 +77,7 @@ export function deputiesPage(shown: ShownDeputies): string {
 }
 
 function Trouble({ words, fault }: ShownDeputies) {
-  if (fault !== 'many' && fault !== 'gone' && fault !== 'busy') return null;
+  if (fault !== 'code' && fault !== 'many' && fault !== 'gone' && fault !== 'busy') return null;
   const texts = { ...words.publicLink.faults, ...words.deputies.faults };
   return (
     <p class="trouble" role="alert">
@@ -93,6 +93,7 @@ function Act({
   wish,
   value,
   person,
+  name,
   text,
   label,
 }: Pick<ShownDeputies, 'words' | 'formToken'> & {
@@ -100,6 +101,8 @@ function Act({
   value: string;
   /** Mailbox of the person; empty = of the session. */
   person: string;
+  /** Of the deputy, as the button shows it. */
+  name?: string;
   text: string;
   label: string;
 }) {
@@ -108,6 +111,7 @@ function Act({
       <input type="hidden" name="token" value={formToken} />
       <input type="hidden" name="of" value={value} />
       <input type="hidden" name="person" value={person} />
+      {name !== undefined && <input type="hidden" name="name" value={name} />}
       <Button type="submit" label={label}>
         {text}
       </Button>
@@ -147,10 +151,11 @@ function Represented({
 function Waiting({ item, ...shown }: ShownDeputies & { item: DeputyItem }) {
   const { words } = shown;
   const { deputies: texts } = words;
-  const { documentId, flowActionId, userId, documentVersion, actionDate, participantName, person } = item;
+  const { documentId, flowActionId, userId, documentVersion, actionDate } = item;
+  const { participantName, person, deputyName } = item;
   const turn = [documentId, flowActionId, userId].join('.');
-  const name = participantName ?? person;
-  const text = filled(item.asked === 'Sign' ? texts.sign : texts.approve, { person: name });
+  const values = { person: participantName ?? person, name: deputyName };
+  const text = filled(item.asked === 'Sign' ? texts.sign : texts.approve, values);
   return (
     <li>
       <div class="grow">
@@ -170,6 +175,7 @@ function Waiting({ item, ...shown }: ShownDeputies & { item: DeputyItem }) {
         wish="sign"
         value={[turn, documentVersion, actionDate].join('.')}
         person={person}
+        name={deputyName}
         text={text}
         label={`${text}: ${item.name}`}
       />
@@ -178,11 +184,11 @@ function Waiting({ item, ...shown }: ShownDeputies & { item: DeputyItem }) {
 }
 
 function Person({
-  of: { id, person, startDate, endDate },
+  of: { id, person, name, startDate, endDate },
   ...shown
 }: ShownDeputies & { of: DeputyshipView }) {
   const { deputies: texts, language } = shown.words;
-  const values = { person, ...timesOf({ startDate, endDate }, language) };
+  const values = { person, name, ...timesOf({ startDate, endDate }, language) };
   return (
     <li>
       <div class="grow">{filled(texts.person, values)}</div>
@@ -226,7 +232,7 @@ function Named({ deputy, ...shown }: ShownDeputies & { deputy: DeputyView }) {
 }
 
 function Naming({ words, formToken, fault, values = {} }: ShownDeputies) {
-  const { deputies: texts, passOn, publicLink } = words;
+  const { deputies: texts, passOn } = words;
   const error = (of: DeputyFormFault, text: string) => (fault === of ? text : undefined);
   return (
     <form
@@ -244,7 +250,7 @@ function Naming({ words, formToken, fault, values = {} }: ShownDeputies) {
         required
         maxLength={200}
         value={values['name']}
-        error={error('name', publicLink.faults.name)}
+        error={error('name', texts.faults.name)}
       />
       <Field
         id="email"
@@ -256,7 +262,7 @@ function Naming({ words, formToken, fault, values = {} }: ShownDeputies) {
         required
         maxLength={254}
         value={values['email']}
-        error={error('email', publicLink.faults.email)}
+        error={error('email', texts.faults.email)}
       />
       <TextArea
         id="reason"
