@@ -164,6 +164,8 @@ export interface SigningPageView {
   readonly participants?: readonly (Pick<FlowAction, 'type' | 'step' | 'status'> & {
     readonly name: string | null;
     readonly isYou: boolean;
+    /** Name of the deputy who has acted. @default none */
+    readonly deputy?: string;
     /** Time of the action. @default none */
     readonly at?: Millis;
   })[];

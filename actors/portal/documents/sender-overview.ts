@@ -14,6 +14,7 @@ import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { ListedStatus } from '../../../contracts/portal/words.ts';
 import { DAY_MS } from '../../../contracts/times.ts';
 import type { DocumentId, FlowActionId, FolderId, OrganizationId } from '../../../machines/ids.ts';
+import { deputyIn } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
@@ -47,6 +48,8 @@ export type OverviewKind = 'mine' | 'others' | 'expiring' | 'concluded' | 'ended
 
 export interface OverviewPerson {
   readonly name: string;
+  /** Name of the deputy who has acted; null: none. */
+  readonly deputy: string | null;
   readonly state: 'done' | 'waiting' | 'later' | 'refused';
   /** Start of the day on which the person last opened the document, UTC; null: not yet. */
   readonly opened: Millis | null;
@@ -236,16 +239,18 @@ function waitingIn(action: FlowAction, accepted: DocumentContext['accepted']): r
 }
 
 function personOf(
-  { accepted, trail }: DocumentContext,
+  context: DocumentContext,
   action: FlowAction,
   user: Participant,
   isOpen: boolean,
 ): OverviewPerson {
+  const { accepted, trail } = context;
   const dayOf = (what: 'opened' | 'mail-refused' | 'mail-delivered') => trail?.by[`${what} ${user.id}`]?.day;
   const opened = dayOf('opened');
   const refused = dayOf('mail-refused');
   return {
     name: user.name ?? user.email ?? action.ruleName ?? '',
+    deputy: deputyIn(context, { flowActionId: action.id, userId: user.id })?.name ?? null,
     state: stateOf(action, user, isOpen && waitingIn(action, accepted).includes(user)),
     opened: opened === undefined ? null : opened * DAY_MS,
     isMailReturned: refused !== undefined && refused > (dayOf('mail-delivered') ?? -1),

@@ -5,8 +5,9 @@ import { MAX_PASSED_ON } from '../../../contracts/portal/signing/passing-on.ts';
 import type { CodeKind } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
+import { deputyIn } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
-import { usersOf } from '../../../machines/portal/documents/document-flow.ts';
+import { isOfTurn, usersOf } from '../../../machines/portal/documents/document-flow.ts';
 import { withoutOrigin } from '../../../machines/portal/documents/tagged-content.ts';
 import { documentType, type FlowAction, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
@@ -71,18 +72,24 @@ export function returnOf(
 
 /** @param you absent for an observer */
 export function pageParticipants(
-  { actions, made }: DocumentContext,
+  context: DocumentContext,
   you?: Turn,
 ): NonNullable<SigningPageView['participants']> {
+  const { actions, made } = context;
   return actions.flatMap((action) =>
-    usersOf(action).map((user) => ({
-      name: user.name ?? user.email,
-      type: action.type,
-      step: action.step,
-      status: action.status,
-      isYou: action.id === you?.flowActionId && user.id === you.userId,
-      ...atOf(made.find(({ flowActionId, userId }) => flowActionId === action.id && userId === user.id)),
-    })),
+    usersOf(action).map((user) => {
+      const turn = { flowActionId: action.id, userId: user.id };
+      const deputy = deputyIn(context, turn);
+      return {
+        name: user.name ?? user.email,
+        type: action.type,
+        step: action.step,
+        status: action.status,
+        isYou: you !== undefined && isOfTurn(you, turn),
+        ...(deputy && { deputy: deputy.name }),
+        ...atOf(made.find((one) => isOfTurn(one, turn))),
+      };
+    }),
   );
 }
 

@@ -290,6 +290,18 @@ test('who has acted is thanked also where the document is complete; who has not 
   }
 });
 
+test('a person whose deputy has acted is told so, and not thanked; others see both names', (t) => {
+  const ana = { name: 'Ana', type: 'Signer', step: 1, status: 'Completed', isYou: true, at: 0 } as const;
+  const participants = [{ ...ana, deputy: 'Lou' }];
+  for (const state of ['done', 'concluded'] as const) {
+    const view = { state, document: SHOWN, participants, embedOrigins: [] } as const;
+    const html = signingPage(view, pageTexts('en'), signingPageOptions({}, false), ADDRESSES);
+    t.regex(html, /<h1>Lou has acted in your place\.<\/h1>/);
+    t.regex(html, /<bdi>Lou, deputy of Ana<\/bdi> \(you\)/);
+    t.notRegex(html, /You signed it|data-acted/);
+  }
+});
+
 test('a session names its browser and system, or what is not known as it is', (t) => {
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0';
   for (const [agent, name] of [

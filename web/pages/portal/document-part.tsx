@@ -170,9 +170,26 @@ export function doingOf(
   return isOver && (status === 'Created' || status === 'Pending') ? '' : signing.doings[type][status];
 }
 
+/** Of a participant for whom a deputy has acted, both names. */
+export function ParticipantName({
+  of: { name, deputy, isYou },
+  words: { signing, byDeputy },
+}: {
+  of: Participants[number];
+  words: PageTexts;
+}) {
+  const person = name ?? signing.unnamed;
+  return (
+    <>
+      <bdi>{deputy === undefined ? person : filled(byDeputy, { deputy, person })}</bdi>
+      {isYou && ` (${signing.you})`}
+    </>
+  );
+}
+
 export function ParticipantList({
   view: { participants = [] },
-  words: { signing },
+  words,
   heading: Heading,
 }: {
   view: SigningPageView;
@@ -182,15 +199,14 @@ export function ParticipantList({
   if (participants.length === 0) return null;
   return (
     <div class="people">
-      <Heading>{signing.participants}</Heading>
+      <Heading>{words.signing.participants}</Heading>
       <ol class="participants">
-        {participants.map(({ name, type, status, isYou }) => (
-          <li aria-current={isYou ? 'true' : undefined} data-status={status}>
+        {participants.map((person) => (
+          <li aria-current={person.isYou ? 'true' : undefined} data-status={person.status}>
             <span class="who">
-              <bdi>{name ?? signing.unnamed}</bdi>
-              {isYou && ` (${signing.you})`}
+              <ParticipantName of={person} words={words} />
             </span>{' '}
-            <span class="what">{signing.doings[type][status]}</span>
+            <span class="what">{words.signing.doings[person.type][person.status]}</span>
           </li>
         ))}
       </ol>

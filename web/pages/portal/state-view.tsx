@@ -12,6 +12,7 @@ import {
   firstSheet,
   LanguageSwitch,
   ParticipantList,
+  ParticipantName,
   VisitList,
 } from './document-part.tsx';
 import { NewLinkForm } from './notice-view.tsx';
@@ -153,9 +154,14 @@ export function visitIn(
   return embedded ? [] : visit;
 }
 
-/** False for a person of a rule of whom no signature was needed any more. */
-function hasActed({ participants = [] }: SigningPageView): boolean {
-  return participants.some(({ isYou, at }) => isYou && at !== undefined);
+/** False for a person of a rule of whom no signature was needed any more, and for one whose deputy has acted. */
+function hasActed(view: SigningPageView): boolean {
+  const you = youOf(view);
+  return you?.at !== undefined && you.deputy === undefined;
+}
+
+function youOf({ participants = [] }: SigningPageView) {
+  return participants.find(({ isYou }) => isYou);
 }
 
 /** Events for the parent window. An unknown link has no organization that could list origins. */
@@ -185,6 +191,9 @@ function titleOf(view: SigningPageView, words: PageTexts): string {
   const { state, action } = view;
   const isApproval = action !== undefined && approves(action);
   if (isApproval && state === 'expired') return words.expiredApproval;
+  const deputy = youOf(view)?.deputy;
+  if (deputy !== undefined && (state === 'done' || state === 'concluded'))
+    return filled(words.doneByDeputy, { deputy });
   // Who has acted is thanked, also where nobody is left.
   if (state === 'done' || (state === 'concluded' && hasActed(view)))
     return isApproval ? words.doneApproved : words.states.done.title;
@@ -205,7 +214,7 @@ function StateText({ view, words }: { view: SigningPageView; words: PageTexts })
     if (state === 'done' && next !== undefined && more.length === 0)
       return <p class="muted">{filled(words.next, { name: next })}</p>;
     const isAlone = others.length === 0 && !isObserver;
-    if (state === 'concluded' && hasActed(view))
+    if (state === 'concluded' && youOf(view)?.at !== undefined)
       return (
         <p class="muted">
           {words.states.concluded.title}. {!isAlone && text}
@@ -338,7 +347,7 @@ function Signed({
   const { embedded, hideDocument } = wishes;
   const isOpen = isOpenToRead(view);
   const [file, ...others] = isOpen ? downloads(shown, words, content) : [];
-  const at = view.participants?.find(({ isYou }) => isYou)?.at;
+  const { at, deputy } = youOf(view) ?? {};
   const mark = view.action?.marks.find(({ type }) => type === 'SignatureVisualRepresentation');
   const culture = view.language === undefined ? '' : `?culture=${words.language}`;
   const isPdf = isOpen && !hideDocument && shown.mimeType === 'application/pdf';
@@ -362,7 +371,9 @@ function Signed({
               mark && [mark.topLeftX, mark.topLeftY, mark.width, mark.height].map(Math.round).join(' ')
             }
           >
-            <span class="unseen">{mark === undefined ? words.signing.document : words.signedPage}</span>
+            <span class="unseen">
+              {mark === undefined || deputy !== undefined ? words.signing.document : words.signedPage}
+            </span>
           </a>
         )}
         <div class="stack">
@@ -436,27 +447,29 @@ function People({ view, words }: { view: SigningPageView; words: PageTexts }) {
       }
     >
       <ul class="who">
-        {participants.map(({ name, type, status, isYou, at }) => (
-          <li aria-current={isYou ? 'true' : undefined} data-status={status}>
-            <Avatar name={name ?? '?'} done={status === 'Completed'} />
-            <div class="grow">
-              <b>
-                <bdi>{name ?? signing.unnamed}</bdi>
-                {isYou && ` (${signing.you})`}
-              </b>
-              <div class="small muted">
-                <span>{doingOf({ type, status }, words, ENDED.has(view.state))}</span>
-                {at !== undefined && (
-                  <>
-                    {', '}
-                    <Moment at={at} language={words.language} />
-                  </>
-                )}
+        {participants.map((person) => {
+          const { name, type, status, isYou, deputy, at } = person;
+          return (
+            <li aria-current={isYou ? 'true' : undefined} data-status={status}>
+              <Avatar name={deputy ?? name ?? '?'} done={status === 'Completed'} />
+              <div class="grow">
+                <b>
+                  <ParticipantName of={person} words={words} />
+                </b>
+                <div class="small muted">
+                  <span>{doingOf({ type, status }, words, ENDED.has(view.state))}</span>
+                  {at !== undefined && (
+                    <>
+                      {', '}
+                      <Moment at={at} language={words.language} />
+                    </>
+                  )}
+                </div>
               </div>
-            </div>
-            {status === 'Completed' && <Icon name="circle-check" />}
-          </li>
-        ))}
+              {status === 'Completed' && <Icon name="circle-check" />}
+            </li>
+          );
+        })}
       </ul>
     </Card>
   );

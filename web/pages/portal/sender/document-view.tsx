@@ -289,7 +289,7 @@ function Participants(parts: Parts) {
           <li data-status={action.status}>
             <div class="grow">
               <span class="who">
-                <bdi>{nameOf(action, signing.unnamed)}</bdi>
+                <bdi>{shownName(action, parts)}</bdi>
               </span>{' '}
               {action.user?.name && action.user.email !== null && <bdi class="hint">{action.user.email}</bdi>}
               <span class="what">
@@ -407,6 +407,13 @@ function GroupMembers({
       </ul>
     </>
   );
+}
+
+/** Of an action that a deputy has done, both. */
+function shownName(action: FlowActionView, { page, texts }: Parts): string {
+  const name = nameOf(action, page.words.signing.unnamed);
+  const { deputy } = action;
+  return deputy === undefined ? name : filled(texts.list.byDeputy, { deputy: deputy.name, person: name });
 }
 
 function nameOf({ user, ruleName }: FlowActionView, unnamed: string): string {

@@ -434,10 +434,14 @@ function ResultOf({ result, texts }: { result: RowResult | undefined; texts: Sen
   );
 }
 
+function shownName({ name, deputy }: OverviewPerson, texts: SenderTexts['list']): string {
+  return deputy === null ? name : filled(texts.byDeputy, { deputy, person: name });
+}
+
 function People({ people, texts }: { people: readonly OverviewPerson[]; texts: SenderTexts['list'] }) {
   const done = people.filter(({ state }) => state === 'done').length;
   return (
-    <div class="row how-far" title={people.map(({ name }) => name).join(', ')}>
+    <div class="row how-far" title={people.map((person) => shownName(person, texts)).join('; ')}>
       <span class="avatars">
         {people.slice(0, AVATARS).map(({ name, state }) => (
           <Avatar name={name} done={state === 'done'} />
