@@ -30,7 +30,7 @@ test('a body without a valid ticket is read up to the ticket alone', async (t) =
   set('signing.checkAccess', () => {
     throw new PortalRefusal('InvalidTicket');
   });
-  t.deepEqual([OPEN.length, OF_PARTICIPANTS.length], [18, 9]);
+  t.deepEqual([OPEN.length, OF_PARTICIPANTS.length], [24, 9]);
   for (const path of OF_PARTICIPANTS) {
     const faults = {
       signaturePositions: [{}],

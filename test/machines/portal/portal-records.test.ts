@@ -249,6 +249,33 @@ for (const { file, machine, input, events } of CASES) {
   });
 }
 
+test('a deputy of the same mailbox is replaced; named in the same way, nothing happens', (t) => {
+  const deputy = { id: 'd-1', name: 'Lou', email: 'lou@example.org', reason: 'x', from: 1, until: 1_000 };
+  const name = (deputies: readonly object[], given: object) => {
+    const event = { type: 'NAME', at: 9, deputy: { ...deputy, id: 'd-2', ...given }, mails: [{}] };
+    const { accepted, context, effects } = attempt(
+      mailboxMachine,
+      'Kept',
+      { email: 'ana@example.org', deputies },
+      event,
+    );
+    return { accepted, effects, deputies: (context as { deputies: readonly object[] }).deputies };
+  };
+  t.deepEqual(name([deputy], { from: 9 }), { accepted: true, effects: [], deputies: [deputy] });
+  const other = { email: 'lou+2@example.org', name: 'Lou Lima' };
+  t.deepEqual(name([deputy], other), {
+    accepted: true,
+    effects: ['notify'],
+    deputies: [{ ...deputy, ...other }],
+  });
+  // A start that is later, or one that is over, is another one.
+  t.is(name([deputy], { from: 10 }).effects.length, 1);
+  t.deepEqual(name([{ ...deputy, until: 9 }], {}).deputies, [{ ...deputy, id: 'd-2' }]);
+  const five = Array.from({ length: 5 }, (_, at) => ({ ...deputy, id: `${at}`, email: `${at}@example.org` }));
+  t.false(name(five, {}).accepted);
+  t.true(name(five, { email: '3@example.org', name: 'Bo' }).accepted);
+});
+
 test('a template keeps its newest versions within the limits, and the newest one in any case', (t) => {
   const content = { name: 'T', document: 'x'.repeat(100) };
   const added = (versions: readonly object[], one: object) => {

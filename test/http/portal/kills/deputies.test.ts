@@ -8,10 +8,11 @@ const LOU = { name: 'Lou Lima', email: 'lou@example.org' };
 const MAY = { allowElectronicSignature: true, allowPassingOn: true };
 const endDate = new Date(Date.now() + 86_400_000).toISOString();
 const DEPUTY = { ...LOU, reason: 'On leave.', endDate };
+const OTHER = { ...DEPUTY, name: 'Bo Lima', email: 'bo@example.org' };
 
 const send = (acme: Client, path: string, body: object) => acme.send(`/api/waiting/${path}`, body);
 
-/** Both have sessions. */
+/** Both have sessions, and one is the deputy of the other: naming takes a fresh code. */
 const root = rootsLike(async (t, path) => {
   const { acme, service } = await startProgram(t, { root: path });
   const id = await acme.create([{ user: ANA, ...MAY }]);
@@ -22,8 +23,9 @@ const root = rootsLike(async (t, path) => {
     const code = await mailedCode(service, email);
     tickets.push((await acme.post<{ ticket: string }>('/api/waiting/session', { email, code })).ticket);
   }
-  await service.stop();
   const [ana = '', lou = ''] = tickets;
+  await acme.post('/api/waiting/deputies', { ticket: ana, ...DEPUTY });
+  await service.stop();
   return { id, ana, lou };
 });
 
@@ -31,17 +33,26 @@ for (const [point, isKept] of [
   ['step.computed.before-commit/mailbox', false],
   ['step.committed.before-reply/mailbox', true],
 ] as const)
-  test.serial(`a kill at ${point} names a deputy once or not at all`, async (t) => {
+  test.serial(`a kill at ${point} names a deputy once or not at all, and then once`, async (t) => {
     const { root: path, ana } = await root(t);
-    // The first step creates the actor.
-    const first = await startProgram(t, { root: path, faults: `${point}=kill:2` });
-    await t.throwsAsync(send(first.acme, 'deputies', { ticket: ana, ...DEPUTY }));
+    const first = await startProgram(t, { root: path, faults: `${point}=kill:1` });
+    await t.throwsAsync(send(first.acme, 'deputies', { ticket: ana, ...OTHER }));
     t.is(await first.service.ended, 'SIGKILL');
     const { acme } = await startProgram(t, { root: path });
-    const { deputies } = await acme.post<{ deputies: readonly object[] }>('/api/waiting/deputies/view', {
-      ticket: ana,
-    });
-    t.is(deputies.length, isKept ? 1 : 0);
+    const named = async () => {
+      const view = await acme.post<{ deputies: readonly { id: string; email: string }[] }>(
+        '/api/waiting/deputies/view',
+        { ticket: ana },
+      );
+      return view.deputies.filter(({ email }) => email === OTHER.email);
+    };
+    const before = await named();
+    t.is(before.length, isKept ? 1 : 0);
+    const { id } = await acme.post<{ id: string }>('/api/waiting/deputies', { ticket: ana, ...OTHER });
+    t.is((await named()).length, 1);
+    t.is(before[0]?.id ?? id, id);
+    await acme.post('/api/waiting/deputies/end', { ticket: ana, id });
+    t.deepEqual(await named(), []);
   });
 
 for (const point of [
@@ -52,17 +63,15 @@ for (const point of [
   test.serial(
     `a kill at ${point} leaves an act of a deputy that is done once, when it is sent again`,
     async (t) => {
-      const { root: path, id, ana, lou } = await root(t);
-      const prepared = await startProgram(t, { root: path });
-      await prepared.acme.post('/api/waiting/deputies', { ticket: ana, ...DEPUTY });
-      await prepared.service.stop();
+      const { root: path, id, lou } = await root(t);
       const first = await startProgram(t, { root: path, faults: `${point}=kill:1` });
       const { items } = await first.acme.post<{ items: readonly Record<string, unknown>[] }>(
         '/api/waiting/deputies/documents',
         { ticket: lou, person: ANA.email },
       );
-      const { documentId, flowActionId, userId, documentVersion, actionDate } = items[0] ?? {};
-      const item = { ticket: lou, documentId, flowActionId, userId, documentVersion, actionDate };
+      const { documentId, flowActionId, userId, documentVersion, actionDate, deputyName } = items[0] ?? {};
+      const turn = { documentId, flowActionId, userId };
+      const item = { ticket: lou, ...turn, documentVersion, actionDate, deputyName };
       await t.throwsAsync(send(first.acme, 'deputies/act', item));
       t.is(await first.service.ended, 'SIGKILL');
       const { acme } = await startProgram(t, { root: path });

@@ -5,6 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
+import { ORGANIZATION } from '../../../../actors/portal/accounts/organizations.ts';
+import { MAILBOX, mailboxId } from '../../../../actors/portal/shared/mailbox-records.ts';
+import { MAX_DEPUTYSHIPS } from '../../../../contracts/portal/signing/deputies.ts';
+import { signer } from '../../../actors/portal/documents/flow-harness.ts';
 import { type Client, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { type ClockedPortal, clientOf, clockedPortal, DAY, typesOf } from '../requests/clocked-portal.ts';
@@ -26,19 +30,26 @@ const newPerson = (name: string) => {
 type Person = ReturnType<typeof newPerson>;
 
 let networks = 0;
-async function send({ client }: ClockedPortal, path: string, body: object): Promise<Response> {
+/** Another network. */
+function newNetwork(): string {
   networks += 1;
+  return `198.${networks >> 8}.${networks & 255}.7`;
+}
+
+async function send(
+  { client }: ClockedPortal,
+  path: string,
+  body: object,
+  network = newNetwork(),
+): Promise<Response> {
   return fetch(`${client.url}/api/waiting/${path}`, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Forwarded-For': `198.53.${networks >> 8}.${networks & 255}`,
-    },
+    headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': network },
     body: JSON.stringify(body),
   });
 }
-async function call(portal: ClockedPortal, path: string, body: object) {
-  const text = await (await send(portal, path, body)).text();
+async function call(portal: ClockedPortal, path: string, body: object, network?: string) {
+  const text = await (await send(portal, path, body, network)).text();
   return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
 }
 
@@ -79,6 +90,7 @@ const name = (portal: ClockedPortal, ticket: string, deputy: Person, [from, to] 
   });
 
 interface Item {
+  readonly deputyName?: string;
   readonly documentId: string;
   readonly flowActionId: string;
   readonly userId: string;
@@ -90,9 +102,10 @@ async function offered(portal: ClockedPortal, ticket: string, { email }: Person)
   return (await call(portal, 'deputies/documents', { ticket, person: email }))['items'] as Item[];
 }
 
+/** @param item of the list, or with the name that the deputy was shown */
 const act = async (portal: ClockedPortal, ticket: string, item: Item) => {
-  const { documentId, flowActionId, userId, documentVersion, actionDate } = item;
-  const body = { ticket, documentId, flowActionId, userId, documentVersion, actionDate };
+  const { documentId, flowActionId, userId, documentVersion, actionDate, deputyName = 'Lou Lima' } = item;
+  const body = { ticket, documentId, flowActionId, userId, documentVersion, actionDate, deputyName };
   return (await call(portal, 'deputies/act', body))['code'];
 };
 
@@ -207,6 +220,136 @@ test.serial('a deputy reads and signs in the own name, and all records say for w
   t.true(check.includes(lou.name), 'the check page shows who has signed');
 });
 
+test.serial('pages say who has acted, and the act of a deputy is not one of the person', async (t) => {
+  const portal = t.context;
+  const { client } = portal;
+  const ana = newPerson('Ana');
+  const bo = newPerson('Bo');
+  const lou = newPerson('Lou');
+  const id = await client.create([
+    { user: ana, ...MAY },
+    { user: bo, ...MAY },
+  ]);
+  const { key, ticket: link } = await ticketOf(client, id, ana.email);
+  const other = await ticketOf(client, id, bo.email);
+  const ticket = await enter(portal, ana, false);
+  await name(portal, ticket, lou);
+  const { items } = await call(portal, 'documents', { ticket });
+  const [listed] = items as Item[];
+  const deputy = await enter(portal, lou, false);
+  const [item] = await offered(portal, deputy, ana);
+  t.is(await act(portal, deputy, item as Item), undefined);
+  await until(async () => {
+    const { flowActions } = await client.get<Shown>(`/api/documents/${id}`);
+    return flowActions.some(({ status }) => status === 'Completed') ? true : undefined;
+  });
+  const page = async (of: string) =>
+    (await fetch(`${client.url}/document/key/${key}/sign?ticket=${of}`)).text();
+  const own = await page(link);
+  t.regex(own, /<h1>.?Lou Lima.? has acted in your place\.<\/h1>/);
+  t.notRegex(own, /You signed it/);
+  for (const shown of [own, await page(other.ticket)]) t.regex(shown, /Lou Lima.?, deputy of .?Ana Lima/);
+  const { portal: services, tenant } = portal.fixture;
+  const query = { newestFirst: true, position: 'start', limit: 10 } as const;
+  const overview = await services.senderOverview.list(tenant, 'sender@example.org', query);
+  const { people = [] } = overview.items.find((one) => one.id === id) ?? {};
+  const shownPeople = people.map((one) => [one.name, one.deputy]);
+  t.deepEqual(shownPeople, [
+    [ana.name, lou.name],
+    [bo.name, null],
+  ]);
+  const { documentId, flowActionId, userId, documentVersion, actionDate } = listed as Item;
+  const documents = [{ documentId, flowActionId, userId, documentVersion, actionDate }];
+  const { results } = await call(portal, 'signatures', { ticket, typedName: ana.name, documents });
+  t.like(results, { length: 1, 0: { isDone: false } });
+});
+
+test.serial('the deputy is shown the name of the act, and acts under no other', async (t) => {
+  const portal = t.context;
+  const { client } = portal;
+  const ana = newPerson('Ana');
+  const lou = newPerson('Lou');
+  const item = await itemOf(client, await client.create([{ user: ana, ...MAY }]));
+  const ticket = await enter(portal, ana, false);
+  const wrong = { ...lou, name: 'Bo Silva' };
+  await name(portal, ticket, wrong);
+  const deputy = await enter(portal, lou, false);
+  const shownTo = async () => (await offered(portal, deputy, ana))[0]?.deputyName;
+  t.is(await shownTo(), wrong.name);
+  t.like(await call(portal, 'deputies/view', { ticket: deputy }), { people: { 0: { name: wrong.name } } });
+  t.is(await act(portal, deputy, { ...item, deputyName: lou.name }), 'InvalidFlowAction');
+  await name(portal, ticket, lou);
+  t.is(await shownTo(), lou.name);
+  t.is(await act(portal, deputy, { ...item, deputyName: wrong.name }), 'InvalidFlowAction');
+  t.is(await act(portal, deputy, { ...item, deputyName: lou.name }), undefined);
+});
+
+test.serial('a deputy who is named again is one deputy, and ends whole', async (t) => {
+  const portal = t.context;
+  const ana = newPerson('Ana');
+  const lou = newPerson('Lou');
+  const ticket = await enter(portal, ana);
+  const body = { ticket, ...lou, reason: 'x', endDate: iso(now() + DAY), language: 'de' };
+  const first = await call(portal, 'deputies', body);
+  const told = () => mailsTo(portal, lou.email).filter((one) => one.includes('als Vertretung benannt'));
+  await until(async () => (told().length === 1 ? true : undefined));
+  t.deepEqual(await call(portal, 'deputies', body), first, 'sent twice, it is named once');
+  const later = { ...body, email: lou.email.replace('@', '+2@'), endDate: iso(now() + 2 * DAY) };
+  t.is((await call(portal, 'deputies', later))['id'], first['id'], 'of the same mailbox, it is replaced');
+  const own = await call(portal, 'deputies/view', { ticket });
+  t.like(own, { deputies: { length: 1, 0: { email: later.email } } });
+  await until(async () => mailsTo(portal, later.email)[0]);
+  t.is(told().length, 1);
+  t.true(mailsTo(portal, ana.email).some((one) => one === 'Sie haben eine Vertretung benannt'));
+  await call(portal, 'deputies/end', { ticket, id: first['id'] });
+  t.like(await call(portal, 'deputies/view', { ticket }), { deputies: { length: 0 } });
+});
+
+test.serial('the sender is no deputy, also after leaving; who needs a certificate has none', async (t) => {
+  const portal = t.context;
+  const { fixture } = portal;
+  const { organization } = fixture.tenant;
+  const admin = clientOf(portal, 'Admin');
+  const ana = { ...newPerson('Ana'), language: 'de' as const };
+  const sam = newPerson('Sam');
+  const lou = newPerson('Lou');
+  const users = `/api/organizations/${organization.id}/users`;
+  const accessProfile = { administrator: false, manager: false, operator: true };
+  const user = await admin.post<{ id: string }>(users, { ...sam, accessProfile });
+  const tenant = { ...fixture.tenant, user: { id: user.id, name: sam.name } };
+  const flowActions = [signer('Ana', 0, { user: ana, allowPassingOn: true })];
+  const files = [await fixture.file()];
+  const [made] = await fixture.portal.documents.create(tenant, { files, flowActions });
+  const item = await itemOf(portal.client, made?.documentId ?? '');
+  const ticket = await enter(portal, ana, false);
+  for (const one of [sam, lou]) await name(portal, ticket, one);
+  const sender = await enter(portal, sam, false);
+  const own = { ...item, deputyName: sam.name };
+  t.is(await act(portal, sender, own), 'InvalidFlowAction');
+  t.deepEqual(await offered(portal, sender, ana), []);
+  const deputy = await enter(portal, lou, false);
+  const configure = (requiredQualification: 'QESig' | null) =>
+    fixture.runtime.send(ORGANIZATION, organization.id, {
+      type: 'CONFIGURE',
+      settings: { requiredQualification },
+    });
+  await configure('QESig');
+  t.is(await act(portal, deputy, item), 'InvalidFlowAction', 'it needs a certificate');
+  await configure(null);
+  const left = await admin.fetch(`/api/admin/organizations/${organization.id}/users/${user.id}`, {
+    method: 'DELETE',
+  });
+  t.true(left.ok, await left.text());
+  t.is(await act(portal, sender, own), 'InvalidFlowAction', 'it has sent the document');
+  await admin.post(users, { ...sam, accessProfile });
+  t.is(await act(portal, deputy, item), undefined);
+  const acted = (email: string, subject: string) =>
+    until(async () => mailsTo(portal, email).find((one) => one.startsWith(subject)));
+  await acted(ana.email, 'Eine Vertretung hat gehandelt');
+  await acted(sam.email, 'A deputy has acted');
+  t.pass();
+});
+
 test.serial('nothing before the start or after the end, nor of a deputy that was ended', async (t) => {
   const portal = t.context;
   const { client } = portal;
@@ -319,24 +462,34 @@ test.serial('a deputy of two people of a document acts for one', async (t) => {
     { user: ana, ...MAY },
     { user: bo, ...MAY },
   ]);
-  for (const one of [ana, bo]) await name(portal, await enter(portal, one), lou);
+  // The same mailbox by another spelling.
+  const other = { ...lou, email: lou.email.replace('@', '+2@') };
+  await name(portal, await enter(portal, ana), lou);
+  await name(portal, await enter(portal, bo), other);
   const deputy = await enter(portal, lou, false);
   const first = await itemOf(client, id);
   const second = await itemOf(client, id, 1);
-  const answers = await Promise.all([first, second].map((item) => act(portal, deputy, item)));
+  const sessions = [deputy, await enter(portal, other, false)];
+  const answers = await Promise.all(
+    [first, second].map((item, at) => act(portal, sessions[at] as string, item)),
+  );
   t.is(answers.filter((one) => one === undefined).length, 1, answers.join());
-  const left = await itemOf(client, id, answers[0] === undefined ? 1 : 0);
-  t.is(await act(portal, deputy, left), 'InvalidFlowAction');
+  const at = answers[0] === undefined ? 1 : 0;
+  const left = await itemOf(client, id, at);
+  t.is(await act(portal, sessions[at] as string, left), 'InvalidFlowAction');
   // Nor does the other one hand on to the deputy.
   const [from] = answers[0] === undefined ? [bo] : [ana];
   const { key, ticket: link } = await ticketOf(client, id, from.email);
-  const passed = await client.send(`/api/documents/keys/${key}/passing-on`, {
-    ticket: link,
-    ...lou,
-    reason: 'x',
-    emailCode: '000000',
-  });
-  t.is((await passed.json()).code, 'InvalidFlowAction');
+  for (const tag of ['', '+3']) {
+    const passed = await client.send(`/api/documents/keys/${key}/passing-on`, {
+      ticket: link,
+      name: lou.name,
+      email: lou.email.replace('@', `${tag}@`),
+      reason: 'x',
+      emailCode: '000000',
+    });
+    t.is((await passed.json()).code, 'InvalidFlowAction', tag);
+  }
 });
 
 test.serial('an organization that takes no deputies has none; its neighbour has', async (t) => {
@@ -390,6 +543,15 @@ test.serial('the page names, lists, reads, signs and ends, and takes no forms of
   };
   const mine = browser(await enter(portal, ana));
   const given = { ...lou, reason: 'On leave.', until: iso(now() + DAY).slice(0, 10) };
+  t.regex(await mine.show(''), /Until the end of this day \(UTC\)/);
+  for (const [wrong, text] of [
+    [{ email: ana.email }, 'Enter the e-mail address of another person.'],
+    [{ name: 'See www.example.com' }, 'Enter the full name of the deputy, without an address.'],
+  ] as const) {
+    const refused = await mine.post('new', { ...given, ...wrong });
+    t.is(refused.status, 422);
+    t.true((await refused.text()).includes(text), text);
+  }
   t.is((await mine.post('new', { ...given, until: '' })).status, 422, 'a time is needed');
   t.is((await mine.post('new', { ...given, token: 'forged' })).status, 403);
   t.is((await mine.post('new', given, { Origin: 'https://evil.test' })).status, 403);
@@ -404,12 +566,20 @@ test.serial('the page names, lists, reads, signs and ends, and takes no forms of
   t.notRegex(await browser('none').show(`/file?of=${turn}`), /%PDF/);
   const [, of = ''] = new RegExp(`name="of" value="(${turn}[^"]+)"`).exec(page) ?? [];
   const [, id = ''] = /name="of" value="([^"]{36})"/.exec(page) ?? [];
-  const done = await deputy.post('sign', { of, person: ana.email });
+  t.regex(page, /Sign as .?Lou Lima.? for .?Ana Lima/);
+  const acting = { of, person: ana.email, name: lou.name };
+  t.is((await deputy.post('sign', { ...acting, name: 'Bo Silva' })).status, 422);
+  const done = await deputy.post('sign', acting);
   t.is(done.status, 200);
   t.regex(await done.text(), /It is signed or approved/);
   t.is((await deputy.post('over', { of: id, person: ana.email })).status, 302);
   t.notRegex(await mine.show(''), new RegExp(lou.email));
-  t.is((await deputy.post('sign', { of, person: ana.email })).status, 422);
+  t.is((await deputy.post('sign', acting)).status, 422);
+  // Whoever finds the page open later does not give the rights of the person away.
+  forward(portal, 5 * 60_000);
+  const late = await mine.post('new', given);
+  t.is(late.status, 422);
+  t.regex(await late.text(), /within five minutes of your code/);
 });
 
 test.serial('strangers get few mails, names no addresses, and times have bounds', async (t) => {
@@ -426,11 +596,13 @@ test.serial('strangers get few mails, names no addresses, and times have bounds'
   t.is(await code(name(portal, ticket, bo(), [2, 1])), 'BadRequest');
   t.is(await code(name(portal, ticket, bo(), [-3, -1])), 'BadRequest');
   for (let count = 0; count < 5; count += 1) t.is(await code(name(portal, ticket, bo())), undefined);
-  t.is(await code(name(portal, ticket, bo())), 'LimitExceeded');
   const victim = newPerson('Victim');
+  // Refused calls do not use up the limit of the one who is named.
+  for (let count = 0; count < 10; count += 1) t.is(await code(name(portal, ticket, victim)), 'LimitExceeded');
   for (const most of [5, 5, 0]) {
     const eve = await enter(portal, newPerson('Eve'));
-    for (let count = 0; count < most; count += 1) t.is(await code(name(portal, eve, victim)), undefined);
+    for (let count = 1; count <= most; count += 1)
+      t.is(await code(name(portal, eve, victim, [0, count])), undefined);
     if (most === 0) t.is(await code(name(portal, eve, victim)), 'TooManyRequests');
   }
   for (const path of ['view', 'documents', 'end', 'act', 'content'])
@@ -445,9 +617,69 @@ test.serial('strangers get few mails, names no addresses, and times have bounds'
           userId: randomUUID(),
           documentVersion: 1,
           actionDate: '2030-01-10T09:30:00.000Z',
+          deputyName: 'Lou',
         })
       )['code'],
       'InvalidTicket',
       path,
     );
+});
+
+test.serial('who is a deputy alone names nobody, nor does a network name many', async (t) => {
+  const portal = t.context;
+  const bo = newPerson('Bo');
+  const ticket = await enter(portal, newPerson('Ana'));
+  await name(portal, ticket, bo);
+  const deputy = await enter(portal, bo, false);
+  t.is((await name(portal, deputy, newPerson('Eve')))['code'], 'Forbidden');
+  const network = newNetwork();
+  const codes: unknown[] = [];
+  for (const [most, eve] of [
+    [10, newPerson('Eve')],
+    [10, newPerson('Eve')],
+    [1, newPerson('Eve')],
+  ] as const) {
+    const own = await enter(portal, eve);
+    const victim = newPerson('Victim');
+    for (let count = 1; count <= most; count += 1) {
+      const body = { ticket: own, ...victim, reason: 'x', endDate: iso(now() + count * DAY) };
+      codes.push((await call(portal, 'deputies', body, network))['code']);
+    }
+  }
+  t.deepEqual(codes, [...Array(20).fill(undefined), 'TooManyRequests']);
+  // A session names within five minutes of its code.
+  forward(portal, 5 * 60_000);
+  t.is((await name(portal, ticket, newPerson('Lou')))['code'], 'InvalidAuthenticationCode');
+});
+
+test.serial('a hundred people have one deputy, who sees all; empty records are forgotten', async (t) => {
+  const portal = t.context;
+  const { runtime } = portal.fixture;
+  const lou = newPerson('Lou');
+  const count = MAX_DEPUTYSHIPS;
+  const records = Array.from({ length: count + 1 }, (_, at) => `person-${at}@example.com`);
+  const endOf = (at: number) => (at === 0 ? now() - 1 : now() + (count - at) * DAY);
+  for (const [at, email] of records.entries()) {
+    const deputy = { id: randomUUID(), ...lou, reason: 'x', from: now() - 2, until: endOf(at) };
+    await runtime.create(MAILBOX, mailboxId(email), { email, deputies: [deputy] });
+  }
+  const people = async () => {
+    const deputy = await enter(portal, lou, false);
+    return (await call(portal, 'deputies/view', { ticket: deputy }))['people'] as { person: string }[];
+  };
+  // The last one ends now, and the first one is over.
+  const shown = records.slice(1, -1).reverse();
+  t.deepEqual(
+    (await people()).map(({ person }) => person),
+    shown,
+  );
+  const ticket = await enter(portal, newPerson('Ana'));
+  t.is((await name(portal, ticket, lou))['code'], undefined);
+  const another = await enter(portal, newPerson('Bo'));
+  t.is((await name(portal, another, lou))['code'], 'LimitExceeded');
+  const empty = mailboxId('empty@example.com');
+  await runtime.create(MAILBOX, empty, { email: 'empty@example.com', deputies: [] });
+  forward(portal, DAY);
+  await until(async () => ((await runtime.read(MAILBOX, empty)) === undefined ? true : undefined));
+  t.pass();
 });
