@@ -29,7 +29,7 @@ const view = entity('Deputy', {
   id: id.describe('Identifier, unique within the instance.'),
   name: shown(z.string(), 'Full name of the deputy.', 'Lou Lima'),
   email: shown(z.string(), 'E-mail address of the deputy.', 'lou@example.com'),
-  reason: shown(z.string(), 'Reason.', 'I am on leave.'),
+  reason: shown(z.string(), 'Why the person has named the deputy.', 'I am on leave.'),
   ...times,
 });
 export type DeputyView = Value<typeof view>;
@@ -48,7 +48,7 @@ const deputyship = entity('Deputyship', {
 export type DeputyshipView = Value<typeof deputyship>;
 
 const item = entity('DeputyDocument', {
-  documentId: id.describe('The document.'),
+  documentId: id.describe('Identifier of the document that waits.'),
   flowActionId: id.describe('The action that waits.'),
   userId: id.describe('The person of the action.'),
   documentVersion: shown(z.int(), 'Version of the document, for an act.', 1),
@@ -77,7 +77,7 @@ export const viewDeputies = operation('POST /api/waiting/deputies/view', {
 
 export const nameDeputy = operation('POST /api/waiting/deputies', {
   summary: 'Names a deputy with a start and an end.',
-  description: `${SESSION} Within ${NAMING_MINUTES} minutes of its code (\`InvalidAuthenticationCode\`), and by a mailbox that something waited for (\`Forbidden\`). Deputy and person are told by mail. A deputy of the same mailbox is replaced; sent twice, it is named once. At most five deputies that are not over, and ${MAX_DEPUTYSHIPS} people of one deputy (\`LimitExceeded\`). A day: ten of one mailbox, ten that name one, 20 of one network, 200 of one domain (\`TooManyRequests\`). \`InvalidFlowAction\`: not this person.`,
+  description: `${SESSION} Within ${NAMING_MINUTES} minutes of its code (\`InvalidAuthenticationCode\`), and by a mailbox that something waited for (\`Forbidden\`). Deputy and person are told by mail. A deputy of the same mailbox is replaced; sent twice, it is named once. At most five deputies that are not over, and ${MAX_DEPUTYSHIPS} people of one deputy (\`LimitExceeded\`). A day: ten of one mailbox, ten that name one, 100 of one network, 200 of one domain (\`TooManyRequests\`). \`InvalidFlowAction\`: not this person.`,
   body: members({
     ticket,
     name: shown(textUpTo(200), 'Full name of the deputy.', 'Lou Lima'),
