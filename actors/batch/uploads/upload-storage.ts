@@ -10,11 +10,13 @@ import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fdatasync, fstatSync, open, write } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
+import { promisify } from 'node:util';
 import { type Ids, Retryable } from '@sealwright/runtime';
 import { HEADER_BYTES } from '@sealwright/signatures';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DiskSync } from '../../shared/files/disk-sync.ts';
+import { writingLarge } from '../../shared/files/large-writes.ts';
 import { PATH_LIMIT, UPLOAD_MODE, uploadName } from '../../shared/files/storage-layout.ts';
 import type { JobObjects } from '../objects/job-objects.ts';
 import { SLOT_BYTES, type UploadSlot, UploadThread, WORD } from './upload-thread.ts';
@@ -123,7 +125,8 @@ export class Upload {
       this.#isCreated = true;
       await writeAll(this.#file, first);
     }
-    if (this.#file !== undefined) await writeAll(this.#file, chunk);
+    const file = this.#file;
+    if (file !== undefined) await writingLarge(before, () => writeAll(file, chunk));
   }
 
   /** SHA-256 of all bytes, lower-case hex; call once. Undefined without a hash. */
@@ -155,9 +158,7 @@ export class Upload {
     const named = this.#disk.directory(dirname(this.path));
     // Awaited below; prevents an unhandled rejection until then.
     named.catch(() => {});
-    await new Promise<void>((resolve, reject) => {
-      fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
-    });
+    await writingLarge(this.#length, () => promisify(fdatasync)(file));
     const { size, mtimeMs } = fstatSync(file);
     this.#close();
     await named;

@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { Retryable } from '@sealwright/runtime';
 import { HEADER_BYTES } from '@sealwright/signatures';
+import { writingLarge } from '../../shared/files/large-writes.ts';
 
 /** For the service and its group. */
 const FILE_MODE = 0o640;
@@ -90,7 +91,9 @@ export class BlobSink {
     let written = 0;
     while (written < bytes.length) {
       try {
-        written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
+        const from = written;
+        const write = () => handle.write(bytes, from, bytes.length - from);
+        written += (await writingLarge(this.#length, write)).bytesWritten;
       } catch (error) {
         throw unavailable(error);
       }
@@ -102,7 +105,7 @@ export class BlobSink {
     if (this.#done) throw new TypeError('The sink is used up.');
     const file = this.#file ?? (await this.useFile());
     try {
-      await file.handle.datasync();
+      await writingLarge(this.#length, () => file.handle.datasync());
     } catch (error) {
       await this.abort();
       throw unavailable(error);

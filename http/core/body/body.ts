@@ -1,6 +1,6 @@
 /** Request bodies as chunks, read at the reader's pace with bounded memory. */
 
-import { closeSync, ftruncateSync, openSync, read, unlinkSync, writeSync } from 'node:fs';
+import { close, openSync, read, unlinkSync, writeSync } from 'node:fs';
 import type { Clock } from '@sealwright/runtime';
 import type { Exchange } from '../transport/exchange.ts';
 import type { ResponseWriter } from '../transport/port.ts';
@@ -45,15 +45,15 @@ export class Spool {
         );
       });
       this.#readUpTo += got;
-      if (this.length === 0 && !this.#closed) {
-        ftruncateSync(this.#file, 0);
+      if (this.length === 0) {
+        // Written over: to cut the file waits for what the disk still writes of it.
         this.#written = 0;
         this.#readUpTo = 0;
       }
       return into.subarray(0, got);
     } finally {
       this.#reading = false;
-      if (this.#closed) closeSync(this.#file);
+      if (this.#closed) this.#free();
     }
   }
 
@@ -62,21 +62,26 @@ export class Spool {
     if (this.#closed) return;
     this.#closed = true;
     // The descriptor of a closed file may be reused before a pending read runs.
-    if (!this.#reading) closeSync(this.#file);
+    if (!this.#reading) this.#free();
+  }
+
+  /** On another thread: with its descriptor the file ends, which waits for the disk. */
+  #free(): void {
+    close(this.#file, () => undefined);
   }
 }
 
-/** Bytes buffered for the reader before the socket is paused. */
-const PAUSE_AT_BYTES = 256 * 1024;
+/** Smaller chunks get memory of their own, larger ones a block of the pool. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Bytes buffered for the reader before the socket is paused: less than a read of the library can be before it reads on. */
+const PAUSE_AT_BYTES = SMALL_BYTES;
 
 /**
  * Bytes held in memory before the rest goes to a file. The library keeps reading after `pause()` for as long as every
  * read fills its whole buffer; a fast client on the same machine can sustain that for a whole upload.
  */
-const MEMORY_BYTES = 4 * 1024 * 1024;
-
-/** Smaller chunks get memory of their own, larger ones a block of the pool. */
-const SMALL_BYTES = 64 * 1024;
+const MEMORY_BYTES = 8 * 1024 * 1024;
 
 /**
  * The library drops a connection that sends fewer than 160 KiB in ten seconds, which is more than a phone on a poor
@@ -127,7 +132,10 @@ export class BodyReader implements AsyncIterable<Buffer> {
   #spool: Spool | undefined;
   #failure: unknown;
   #complete = false;
+  #isRead = false;
   #paused = false;
+  /** Paused, and in line for its turn. */
+  #isWaiting = false;
   #dropping = false;
   /** Block of the chunk that the reader has. */
   #lent: Buffer | undefined;
@@ -171,6 +179,10 @@ export class BodyReader implements AsyncIterable<Buffer> {
 
   async #next(): Promise<IteratorResult<Buffer, undefined>> {
     this.#takeBack();
+    if (!this.#isRead) {
+      this.#isRead = true;
+      this.#options.pool.count(this.#held);
+    }
     for (;;) {
       if (this.#exchange.isClosed) throw new ClientDisconnected();
       if (this.#failure !== undefined) throw this.#failure;
@@ -213,7 +225,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
   /** The oldest chunk in memory. */
   #shift(): Chunk | undefined {
     const chunk = this.#chunks.shift();
-    if (chunk !== undefined) this.#held -= chunk.bytes.length;
+    if (chunk !== undefined) this.#count(-chunk.bytes.length);
     this.#resumeWhenEmpty();
     return chunk;
   }
@@ -231,8 +243,23 @@ export class BodyReader implements AsyncIterable<Buffer> {
    * Source: docs/decisions/0066-replies-nobody-reads.md.
    */
   #resumeWhenEmpty(): void {
-    if (this.#complete) return;
-    if (this.#paused && this.#held === 0 && this.#spooled === 0 && this.#exchange.open) this.#resume();
+    if (!this.#isDrained || this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#options.pool.whenTurn(() => {
+      this.#isWaiting = false;
+      if (this.#isDrained) this.#resume();
+    });
+  }
+
+  /** Paused, and its reader has all that came. */
+  get #isDrained(): boolean {
+    return this.#paused && !this.#complete && this.#held === 0 && this.#spooled === 0 && this.#exchange.open;
+  }
+
+  #count(bytes: number): void {
+    this.#held += bytes;
+    // What nobody reads yet keeps no other body waiting.
+    if (this.#isRead) this.#options.pool.count(bytes);
   }
 
   #receive(bytes: Uint8Array, isLast: boolean): void {
@@ -266,7 +293,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
       }
       return;
     }
-    this.#held += bytes.length;
+    this.#count(bytes.length);
     if (bytes.length < SMALL_BYTES || bytes.length > BLOCK_BYTES) {
       this.#chunks.push({ bytes: Buffer.from(bytes), block: undefined });
       return;
@@ -281,7 +308,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
     this.#stopJudging = undefined;
     for (const { block } of this.#chunks) if (block !== undefined) this.#options.pool.release(block);
     this.#chunks = [];
-    this.#held = 0;
+    this.#count(-this.#held);
     this.#spool?.close();
     this.#spool = undefined;
   }
