@@ -348,7 +348,10 @@ const MAX_ROLE_CHARACTERS = 2000;
 
 /** Shortens the roles for reports. */
 function rolesOf(given: readonly string[] = []): Pick<SignatureRecord, 'claimedRoles'> {
-  const roles = given.slice(0, MAX_ROLES).map((role) => role.trim().slice(0, MAX_ROLE_CHARACTERS));
+  const roles = given
+    .filter((role) => role.trim() !== '')
+    .slice(0, MAX_ROLES)
+    .map((role) => role.trim().slice(0, MAX_ROLE_CHARACTERS));
   return roles.length === 0 ? {} : { claimedRoles: roles };
 }
 

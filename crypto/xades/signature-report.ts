@@ -25,6 +25,7 @@ import { isMac, isStructured, type ValueMethod, valueFault, valueMethodOf } from
 import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
+import { keyInfoWarnings } from './validation/key-info-rules.ts';
 import { propertyWarnings } from './validation/property-rules.ts';
 import { DataFault, printable, type ReferenceContext, writeNode } from './validation/reference-data.ts';
 import {
@@ -210,7 +211,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.prefix`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`, `certificate.signer`, `certificate.binding`,
- * `certificate.issuer-name`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `signature.encoding`, `attributes.signing-time`,
+ * `certificate.issuer-name`, `certificate.key-info`, `attributes.target`, `attributes.version`, `algorithm.signature`, `signature.value`, `signature.encoding`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `attributes.unknown`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
  * @param counters the signature this one counter-signs; undefined for any other signature
@@ -281,6 +282,7 @@ function formReport(
     Buffer.isBuffer(signedInfo) &&
     valueFault(method, publicKey, signedInfo, form.value) === undefined;
   const bound = bindSigner(signed?.signingCertificate, keyInfo, { others, given }, fits);
+  const signers = bound.certificate === undefined ? [] : [bound.certificate];
   const stamps = stampsOf(context, form, certificates, examined.references);
   const claimed = signed?.signingTime === undefined ? undefined : parseDateTime(signed.signingTime);
   const described = formatFindings(form, examined, counters !== undefined);
@@ -307,6 +309,7 @@ function formReport(
       ...(counters === undefined ? unsignedMarkup(context, form, examined) : []),
       ...policyFindings(form),
       ...propertyWarnings(form.properties?.node),
+      ...keyInfoWarnings(form.keyInfo, [...keyInfo.certificates, ...signers]),
       ...stamps.findings,
       ...evidenceRecords(unsigned),
     ],

@@ -11,6 +11,8 @@ import {
 } from '../../core/types.ts';
 
 export const DS = 'http://www.w3.org/2000/09/xmldsig#';
+/** Elements of XML Signature 1.1. */
+export const DSIG11 = 'http://www.w3.org/2009/xmldsig11#';
 export const XADES = 'http://uri.etsi.org/01903/v1.3.2#';
 export const DECLARE_XADES = ` xmlns:xades="${XADES}"`;
 export const XADES_141 = 'http://uri.etsi.org/01903/v1.4.1#';

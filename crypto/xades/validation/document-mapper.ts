@@ -8,7 +8,7 @@ import {
   type StartTag,
   type XmlListener,
 } from '../../xml/index.ts';
-import { ANY_XADES, DS, OLDER_XADES, XADES, XADES_141 } from '../elements/identifiers.ts';
+import { ANY_XADES, DS, DSIG11, OLDER_XADES, XADES, XADES_141 } from '../elements/identifiers.ts';
 import type { SignatureNode } from './signature-node.ts';
 import { isBlank, isSpace, TextSplitFinder } from './text-splits.ts';
 
@@ -41,7 +41,7 @@ const MAX_SAME_ID = 3;
 
 /** Elements of ds:Object that are examined; other elements are content. */
 const IN_OBJECT: ReadonlySet<string> = new Set([`${DS} Manifest`, `${DS} SignatureProperties`]);
-const NODE_NAMESPACES: ReadonlySet<string> = new Set([DS, XADES, XADES_141]);
+const NODE_NAMESPACES: ReadonlySet<string> = new Set([DS, DSIG11, XADES, XADES_141]);
 
 export class DocumentMapper implements XmlListener {
   readonly signatures: SignatureNode[] = [];

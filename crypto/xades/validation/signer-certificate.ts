@@ -116,7 +116,7 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
     return [named, warned('certificate.issuer-name', FORM_MESSAGES[written])];
   }
   if (name.issuerText === undefined) return [named];
-  const serial = decimal(certificate.serial);
+  const serial = serialText(certificate);
   if (serial !== name.issuerText.serial.replace(/^0+(?=\d)/, '')) {
     if (!isHexadecimal(name.issuerText.serial, serial))
       return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
@@ -184,8 +184,8 @@ function isHexadecimal(text: string, number: string): boolean {
   return digits !== undefined && BigInt(`0x${digits}`).toString() === number;
 }
 
-/** Formats a serial number in decimal. @param serial DER of an INTEGER */
-function decimal(serial: Buffer): string {
+/** Formats the serial number in decimal. */
+export function serialText({ serial }: Pick<Certificate, 'serial'>): string {
   const value = contents(readWhole(serial));
   return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex') || '0'}`)).toString();
 }
@@ -220,6 +220,11 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['uid', '0.9.2342.19200300.100.1.1'],
 ]);
 const MAX_LENGTH = 4096;
+
+/** True for the text of a name in DER, in either order. */
+export function isNameText(text: string, name: Buffer): boolean {
+  return issuerKeysOfText(text).includes(nameKey(name));
+}
 
 /**
  * Returns keys for comparison with `nameKey` of a certificate's name: the order of RFC 4514 (most specific RDN

@@ -1,8 +1,11 @@
-/** Every property of the table in every list, and what the table does not name: nothing passes in silence. */
-import { createHash } from 'node:crypto';
+/** Properties and elements of KeyInfo, every one of the tables in every list, and what they do not name: nothing passes in silence. */
+import { createHash, X509Certificate } from 'node:crypto';
 import test from 'ava';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { KEY_INFO_RULES } from '#crypto/xades/validation/key-info-rules.js';
 import { PROPERTY_RULES } from '#crypto/xades/validation/property-rules.js';
-import { pki } from '../../pki/pki.ts';
+import { serialText } from '#crypto/xades/validation/signer-certificate.js';
+import { type KeyKind, pki } from '../../pki/pki.ts';
 import { DS, enveloped, goodProperties, reportOn, SHA256, XADES } from './forging.ts';
 
 const V141 = 'http://uri.etsi.org/01903/v1.4.1#';
@@ -90,4 +93,88 @@ test('a counter-signature holds exactly one signature, and is left open otherwis
       inside,
     );
   }
+});
+
+type Parent = keyof typeof KEY_INFO_RULES;
+
+/** Returns the elements that the report names; `all` where it has none. */
+function named(kind: KeyKind, parent: Parent, content: string): string {
+  const signer = pki().signer(kind);
+  const certificate = `<ds:X509Certificate>${signer.certificate.toString('base64')}</ds:X509Certificate>`;
+  const inside = parent === 'X509Data' ? content : '';
+  const beside = parent === 'KeyInfo' ? content : '';
+  const keyInfo = `<ds:KeyInfo>${beside}<ds:X509Data>${certificate}${inside}</ds:X509Data></ds:KeyInfo>`;
+  const { signatures } = reportOn(enveloped('x', { keyInfo, signer }));
+  const { warnings } = signatures[0]?.results ?? { warnings: [] };
+  return warnings.flatMap(({ type, detail }) => (type === 'certificate.key-info' ? [detail] : [])).join();
+}
+
+const bare = (der: Buffer) => new X509Certificate(der).subject.split('\n').reverse().join(', ');
+
+/** Content of each element about a signer. */
+function contentOf(kind: KeyKind): { readonly [local: string]: string } {
+  const certificate = readCertificate(pki().signer(kind).certificate);
+  const { n, e, x, y } = certificate.publicKey.export({ format: 'jwk' });
+  const base64 = (text = '') => Buffer.from(text, 'base64url').toString('base64');
+  const point = Buffer.concat([
+    Buffer.from([4]),
+    Buffer.from(x ?? '', 'base64url'),
+    Buffer.from(y ?? '', 'base64url'),
+  ]);
+  const rsa = `<ds:RSAKeyValue><ds:Modulus>AA==</ds:Modulus><ds:Exponent>${base64(e)}</ds:Exponent></ds:RSAKeyValue>`;
+  return {
+    KeyValue:
+      n === undefined
+        ? `<e:ECKeyValue xmlns:e="http://www.w3.org/2009/xmldsig11#"><e:NamedCurve URI="urn:oid:1.2.840.10045.3.1.7"></e:NamedCurve><e:PublicKey>${point.toString('base64')}</e:PublicKey></e:ECKeyValue>`
+        : rsa.replace(
+            'AA==',
+            Buffer.concat([Buffer.alloc(1), Buffer.from(n, 'base64url')]).toString('base64'),
+          ),
+    X509SubjectName: bare(certificate.der),
+    X509IssuerSerial: `<ds:X509IssuerName>CN=A</ds:X509IssuerName><ds:X509SerialNumber>${serialText(certificate)}</ds:X509SerialNumber>`,
+    X509SKI: certificate.subjectKeyId?.toString('base64') ?? '',
+    X509Certificate: certificate.der.toString('base64'),
+    X509CRL: '',
+    X509Data: '',
+  };
+}
+
+const PLACES = Object.entries(KEY_INFO_RULES).map(
+  ([parent, rules]) => [parent as Parent, Object.keys(rules)] as const,
+);
+const LOCALS = [
+  ...new Set(PLACES.flatMap(([, locals]) => locals)),
+  'KeyName',
+  'RetrievalMethod',
+  'MgmtData',
+  'X509Digest',
+];
+const READ = ['X509Certificate', 'X509CRL', 'X509Data'];
+
+for (const [parent, locals] of PLACES) {
+  test(`${parent}: what agrees with the certificate is silent, all else is named`, (t) => {
+    for (const kind of ['p-256', 'rsa-2048'] as const) {
+      for (const local of LOCALS) {
+        const element = (content = 'Ana') => `<ds:${local}>${content}</ds:${local}>`;
+        const isKnown = locals.includes(local);
+        const own = contentOf(kind)[local];
+        t.is(named(kind, parent, element(own)), isKnown ? '' : local, `${local} of the signer`);
+        if (READ.includes(local)) continue;
+        t.is(named(kind, parent, element(contentOf('p-384')[local])), local, `${local} of another`);
+        t.is(named(kind, parent, element('')), local, `${local} without content`);
+        t.is(named(kind, parent, element('?')), local, `${local} that cannot be read`);
+      }
+      t.is(
+        named(kind, parent, '<q:X509Data xmlns:q="urn:x"></q:X509Data>'),
+        'X509Data',
+        'of another namespace',
+      );
+    }
+  });
+}
+
+test('no KeyInfo and one as we write it are silent', (t) => {
+  t.is(named('p-256', 'KeyInfo', ''), '');
+  const { signatures } = reportOn(enveloped('x'));
+  t.false(signatures[0]?.results.warnings.some(({ type }) => type === 'certificate.key-info'));
 });
