@@ -24,6 +24,7 @@ export const CATALOG = {
   http: { profile: 'http', load: () => import('./requests.ts') },
   overload: { profile: 'http', load: () => import('./overload.ts') },
   portal: { profile: 'portal', load: () => import('./portal.ts') },
+  'first-page': { profile: 'pages', load: () => import('./first-page.ts') },
 } as const satisfies { readonly [name: string]: Entry };
 
 export type BenchName = keyof typeof CATALOG;

@@ -10,11 +10,8 @@ const json = (body: unknown): RequestInit => ({
   headers: { 'content-type': 'application/json' },
 });
 
-/**
- * Runs one flow: upload, creation, electronic signature, Concluded. @returns the id of the document
- * @param pollMs pause between two looks at the document after its signature, milliseconds
- */
-export async function flow(program: Program, pdf: Buffer, pollMs = 5): Promise<string> {
+/** Uploads a file and creates a document of it, whose one signer gets no mails. @returns its id */
+export async function createDocument(program: Program, pdf: Buffer): Promise<string> {
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(pdf)], { type: 'application/pdf' }), 'contract.pdf');
   const { id, name, contentType } = await program.ask<{ id: string; name: string; contentType: string }>(
@@ -33,7 +30,15 @@ export async function flow(program: Program, pdf: Buffer, pollMs = 5): Promise<s
       disableNotifications: true,
     }),
   );
-  const document = created?.documentId ?? '';
+  return created?.documentId ?? '';
+}
+
+/**
+ * Runs one flow: upload, creation, electronic signature, Concluded. @returns the id of the document
+ * @param pollMs pause between two looks at the document after its signature, milliseconds
+ */
+export async function flow(program: Program, pdf: Buffer, pollMs = 5): Promise<string> {
+  const document = await createDocument(program, pdf);
   const detail = () =>
     program.ask<{ status: string; flowActions: { id: string }[] }>('portal', `/api/documents/${document}`);
   const flowActionId = (await detail()).flowActions[0]?.id;

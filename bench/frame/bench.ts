@@ -1,7 +1,7 @@
 /** Definition of a benchmark: a question, limits, and a run that reports figures. */
 import type { Clock } from '@sealwright/runtime';
 
-export const PROFILES = ['engine', 'batch', 'portal', 'runtime', 'http'] as const;
+export const PROFILES = ['engine', 'batch', 'portal', 'pages', 'runtime', 'http'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 export interface Bench {
@@ -55,7 +55,19 @@ export interface BenchSettings {
 }
 
 /** `/s`: operations per second; `/CPU s`: operations per second of processor time; `×`: factor. */
-export type Unit = '/s' | '/CPU s' | 'MiB/s' | 'MiB/CPU s' | '×' | '%' | 's' | 'ms' | 'µs' | 'MiB' | 'count';
+export type Unit =
+  | '/s'
+  | '/CPU s'
+  | 'MiB/s'
+  | 'MiB/CPU s'
+  | '×'
+  | '%'
+  | 's'
+  | 'ms'
+  | 'µs'
+  | 'MiB'
+  | 'KiB'
+  | 'count';
 
 export interface Limit {
   readonly name: string;

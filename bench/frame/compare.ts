@@ -47,7 +47,7 @@ export interface Comparison {
 const NOISE = 0.1;
 
 /** Units in which a smaller limit is better. */
-const LESS = ['s', 'ms', 'µs', 'MiB'];
+const LESS = ['s', 'ms', 'µs', 'MiB', 'KiB'];
 
 type ComparedBench = ComparedReport['benches'][number];
 
