@@ -48,14 +48,17 @@ export function userCookie(https: boolean): string {
 const ONWARD_COOKIE = 'sealwright-onward';
 /** Time of a sign-in: that of a mailed link, and of a second one. */
 const ONWARD_SECONDS = 1800;
-/** Pages of users. What needs a query has a way there on its page. */
-const ONWARD_PATH = /^\/account(?:\/[\w-]{1,64}){1,4}$/;
+/** Pages of users, with the query of a filtered list in characters that cookies may have. */
+const ONWARD_PATH = /^\/account(?:\/[\w-]{1,64}){1,4}(?:\?[\w.~%=&+-]{1,512})?$/;
 
 /** Set only for what a person opened: a script asks for answers, too. */
-function onwardCookie({ method, path, header, caller: { https } }: IncomingRequest): ReplyHeaders {
+function onwardCookie({ method, path, query, header, caller }: IncomingRequest): ReplyHeaders {
   const isOpened = method === 'GET' && ['', 'document'].includes(header('sec-fetch-dest'));
-  if (!isOpened || NEVER_ONWARD.has(path) || !ONWARD_PATH.test(path)) return [];
-  return [['Set-Cookie', passingCookie(hostCookie(ONWARD_COOKIE, https), path, ONWARD_SECONDS, https)]];
+  if (!isOpened || NEVER_ONWARD.has(path)) return [];
+  const to = [query ? `${path}?${query}` : path, path].find((address) => ONWARD_PATH.test(address));
+  if (to === undefined) return [];
+  const { https } = caller;
+  return [['Set-Cookie', passingCookie(hostCookie(ONWARD_COOKIE, https), to, ONWARD_SECONDS, https)]];
 }
 
 /** The page that was asked for before the sign-in, and the header that forgets it. @param cookies header of the request */

@@ -191,6 +191,36 @@ for (const name of ENGINES) {
     t.is(site.done.at(-1)?.given['disableNotifications'], true);
   });
 
+  test.serial(
+    `two fingers make the page on the screen sharp in ${name}, within the memory of a phone`,
+    async (t) => {
+      const site = await startPagesServer(t, { file: clausePdf(12) });
+      const engine = await Engine.shared(name);
+      await engine.open(`${site.url}${site.signPath}`);
+      await engine.until(`document.querySelector('.page[data-drawn]') !== null`);
+      // Its driver has no fingers: the page gets what the browser tells it while they move.
+      const pinch = (scale: number) =>
+        engine.value(`(() => {
+        Object.defineProperty(VisualViewport.prototype, 'scale', { configurable: true, get: () => ${scale} });
+        for (let move = 0; move < 20; move += 1) visualViewport.dispatchEvent(new Event(move % 2 ? 'scroll' : 'resize'));
+      })()`);
+      const canvases = `[...document.querySelectorAll('.page canvas')]`;
+      const fineness = '({ width, clientWidth }) => width / clientWidth';
+      const usual = await engine.value<number>(`(${fineness})(${canvases}[0])`);
+      /** Pixels of each canvas that is finer by this factor. */
+      const finer = (by: number) =>
+        `${canvases}.filter((one) => (${fineness})(one) > ${usual * by}).map(({ width, height }) => width * height)`;
+      await pinch(2);
+      await engine.until(`${finer(1.9)}.length > 0`);
+      await pinch(30);
+      await engine.until(`${finer(2.1)}.length > 0`);
+      const large = await engine.value<readonly number[]>(finer(1.1));
+      t.true(large.length <= 2 && Math.max(...large) < 12_100_000, `${large}`);
+      await pinch(1);
+      await engine.until(`${finer(1.1)}.length === 0`);
+    },
+  );
+
   test.serial(`a part of the page that ${name} does not get is named`, async (t) => {
     const site = await startPagesServer(t);
     const engine = await Engine.shared(name);

@@ -81,6 +81,14 @@ test.serial(
     for (const dest of ['iframe', 'empty', 'image'])
       t.is(await kept({ ...here, 'Sec-Fetch-Dest': dest }), null, dest);
     t.is(await kept({}, '/account/changes'), null);
+    // The filters of a list are kept, unless a cookie cannot have them.
+    const list = '/account/documents';
+    for (const [asked, to] of [
+      [`${list}?q=S%C3%A3o+Paulo&status=Concluded`, `${list}?q=S%C3%A3o+Paulo&status=Concluded`],
+      [`${list}?q=a;Domain=evil.example`, list],
+      [`${list}?q=${'a'.repeat(600)}`, list],
+    ] as const)
+      t.is(await kept({}, asked), cookie.replace(page, to), asked);
   },
 );
 
@@ -127,7 +135,16 @@ test.serial('forms need the token of the session and their own origin', async (t
   const led = await signedInFrom('/account/documents/one-2');
   t.is(led.headers.get('location'), '/account/documents/one-2');
   t.regex(led.headers.get('set-cookie') ?? '', /^sealwright-onward=; Max-Age=0/);
-  for (const path of ['//evil.example', '/account//evil.example', '/account/..%2f', 'https://evil.example']) {
+  const filtered = '/account/documents?q=a%20b&status=Concluded';
+  t.is((await signedInFrom(filtered)).headers.get('location'), filtered);
+  for (const path of [
+    '/account/documents?q=<b>',
+    '//evil.example?q=a',
+    '//evil.example',
+    '/account//evil.example',
+    '/account/..%2f',
+    'https://evil.example',
+  ]) {
     const answer = await signedInFrom(path);
     t.is(answer.headers.get('location'), '/account/documents', path);
   }
