@@ -20,6 +20,8 @@ const SUITES = [
   'actors/portal/{documents,drafts,signing}/*',
   'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,nonsense,program}',
   'http/portal/accounts/*',
+  'http/portal/kills/{deputies,passing-on,waiting}',
+  'http/portal/links/public-links-kill',
   'http/portal/lists/*',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
   'http/portal/requests/{branding,folder-keys,observers,reminders,reminders-kill,saved-flow-documents,templates*}',

@@ -79,7 +79,7 @@ type MailKind = Pick<MailRequest, 'about' | 'reason' | 'byName'>;
 
 function mailTo(
   document: DocumentContext,
-  user: Participant,
+  user: Pick<Participant, 'id' | 'name' | 'email' | 'language'>,
   mailKind: MailKind,
   action: FlowAction | null = null,
 ): readonly MailRequest[] {
@@ -199,7 +199,10 @@ export function concludedMails(document: DocumentContext, tellParticipants: bool
   const asked = document.actions
     .filter(({ status }) => status !== 'Created')
     .flatMap((action) => usersOf(action).flatMap((user) => mailTo(document, user, mailKind, action)));
-  return deduplicated([...asked, ...observerMails(document, mailKind), ...always]);
+  // Who signs as a deputy learns what became of it.
+  const deputies = document.made.flatMap(({ evidence }) => evidence?.deputy ?? []);
+  const acted = deputies.flatMap((deputy) => mailTo(document, deputy, mailKind));
+  return deduplicated([...asked, ...observerMails(document, mailKind), ...acted, ...always]);
 }
 
 export function deduplicated(mails: readonly MailRequest[]): readonly MailRequest[] {

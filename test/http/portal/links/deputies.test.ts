@@ -200,6 +200,7 @@ test.serial('a deputy reads and signs in the own name, and all records say for w
   );
   const { subjectName, evidences } = record.signers[0] ?? { subjectName: '', evidences: {} };
   t.is(subjectName, lou.name);
+  await until(async () => mailsTo(portal, lou.email).find((one) => one.startsWith('Completed')));
   t.like(evidences, { authenticatedEmail: lou.email, deputyOf: { ...ana, reason: 'On leave.' } });
   const sealed = JSON.parse(Buffer.from(String(evidences['file']), 'base64').toString());
   t.like(sealed, { participant: lou, deputyOf: ana }, 'the signed evidence names both');

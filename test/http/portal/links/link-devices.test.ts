@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts';
 import { Client, until } from '../../../actors/portal/service.ts';
 import { endedAfter } from '../../../project/ended-after.ts';
 import { type ClockedPortal, clientOf, clockedPortal, mailed } from '../requests/clocked-portal.ts';
@@ -435,4 +436,38 @@ test.serial('a device ends with the key that has opened it', async (t) => {
   t.is((await device.fetch('/here')).status, 404);
   t.is(await lastCanceled(portal), 'Canceled');
   saysNothing(t, await device.text(page), 'the page of the person');
+});
+
+test.serial('a key restricted to folders opens no device, nor keeps one beyond them', async (t) => {
+  const admin = clientOf(t.context, 'Admin');
+  const organization = await admin.post<{ id: OrganizationId; name: string }>('/api/admin/organizations', {
+    name: 'Halls',
+  });
+  const path = `/api/admin/organizations/${organization.id}/applications`;
+  const application = await admin.post<{ id: ApplicationId; name: string }>(path, { name: 'Counter' });
+  const keyOf = (limits: object) =>
+    admin.post<{ id: string; key: string }>(`${path}/${application.id}/keys`, limits);
+  const client = new Client(admin.url, (await keyOf({})).key);
+  const portal = { ...t.context, client };
+  const { id: folderId } = await client.post<{ id: string }>('/api/folders', { name: 'Hall' });
+  const key = await keyOf({ folderIds: [folderId] });
+  const beyond = await linkOf(portal);
+  const opening = `${LINKS}/${beyond.id}/devices`;
+  const refused = await new Client(admin.url, key.key).send(opening, { pin: PIN });
+  t.like(await refused.json(), { code: 'Forbidden' });
+  const { document } = await client.get<{ document: object }>(`/api/templates/${beyond.templateId}`);
+  const template = await client.post<{ id: string }>('/api/templates', {
+    name: 'Waiver',
+    document: { ...document, folderId },
+  });
+  const within = await client.post<Link>(LINKS, { name: 'Hall', templateId: template.id, role: 'Guest' });
+  // As if the operation took the key.
+  const tenant = { organization, application: { ...application, role: 'Normal' }, keyId: key.id } as const;
+  const startOf = async ({ id }: Link) => {
+    const { url } = await t.context.fixture.portal.linkDevices.open(tenant, id, { pin: PIN });
+    const ticket = new URL(url).searchParams.get('ticket') ?? '';
+    return (await new Device(portal).fetch('/here/start', { ticket })).headers.get('location');
+  };
+  t.is(await startOf(within), '/here');
+  t.is(await startOf(beyond), null);
 });
