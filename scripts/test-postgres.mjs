@@ -28,7 +28,7 @@ const SUITES = [
   'http/portal/signing/*',
   'browser/account/{sender,link-visits}',
   'browser/portal-whole',
-  'browser/portal/{fields,signed}',
+  'browser/portal/{deputies,fields,signed}',
 ];
 
 /**

@@ -80,7 +80,7 @@ const RELEASE = [
   'actors/shared/objects/{object-nodes,return-to-moment,s3-objects}',
   'actors/batch/folders/input-buckets',
   'browser/account/{branding,corrections,editor-sessions,link-visits,passkeys,sender-devices,templates}',
-  'browser/portal/{languages,participant-passkeys,reading,signing-provider}',
+  'browser/portal/{deputies,languages,participant-passkeys,reading,signing-provider}',
   'browser/{operator-actions,operator-inspection,operator-nodes,operators/zoom-and-dialogs,site}',
   'http/portal/xades-{options,options-long}',
   'browser/engines/*',
