@@ -444,7 +444,7 @@ test.serial('a key restricted to folders opens no device, nor keeps one beyond t
     name: 'Halls',
   });
   const path = `/api/admin/organizations/${organization.id}/applications`;
-  const application = await admin.post<{ id: ApplicationId; name: string }>(path, { name: 'Counter' });
+  const application = await admin.post<{ id: ApplicationId; name: string }>(path, { name: 'Desk' });
   const keyOf = (limits: object) =>
     admin.post<{ id: string; key: string }>(`${path}/${application.id}/keys`, limits);
   const client = new Client(admin.url, (await keyOf({})).key);
