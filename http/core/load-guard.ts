@@ -42,6 +42,9 @@ const MIN_COMPLETIONS = 5;
 class QueueDelay {
   #working = 0;
   #begun = 0;
+  /** Requests since the timer that rang last. */
+  #arrived = 0;
+  #ring = 0;
   /** Unloaded duration, milliseconds; undefined before the first sample. */
   #alone: number | undefined;
   /** Interval since which a queue persists. */
@@ -55,6 +58,14 @@ class QueueDelay {
 
   get hasRoom(): boolean {
     return this.#bound === undefined || this.#working < this.#bound;
+  }
+
+  /** Counts a request. True: it is one of so few that they cause no delay. @param ring number of the timer that rang last */
+  arrivesRarely(ring: number): boolean {
+    if (this.#ring !== ring) this.#arrived = 0;
+    this.#ring = ring;
+    this.#arrived += 1;
+    return this.#arrived <= FEW;
   }
 
   /** @param now `Clock.elapsed`, as in every method */
@@ -115,6 +126,8 @@ const LATE_MS = 10;
 const LATE_TICKS = 5;
 /** Requests admitted between two timers at any delay: too few to cause it. */
 const MIN_CONCURRENCY = 64;
+/** Requests of one kind between two timers that are admitted at any delay, such as those of an operator who looks on. */
+const FEW = 4;
 /** Time without a refusal after which the overload ends, milliseconds. */
 const RECOVERY_MS = 1000;
 
@@ -145,6 +158,7 @@ export function createLoadGuard(
   let refusedBefore = 0;
   /** Undefined while no requests arrive. */
   let due: number | undefined;
+  let rings = 0;
   let lateRings = 0;
   let arrived = 0;
 
@@ -162,6 +176,7 @@ export function createLoadGuard(
   };
   const ring = (): void => {
     const now = clock.elapsed();
+    rings += 1;
     lateRings = due !== undefined && now - due > LATE_MS ? lateRings + 1 : 0;
     if (overloadedUntil !== undefined && now > overloadedUntil) {
       overloadedUntil = undefined;
@@ -185,8 +200,10 @@ export function createLoadGuard(
       const now = clock.elapsed();
       if (due === undefined) arm(now);
       arrived += 1;
+      const ofKind = workload(kind);
+      const isRare = ofKind.arrivesRarely(rings);
       const late = lateRings >= LATE_TICKS && arrived > MIN_CONCURRENCY && now - (due ?? now) > LATE_MS;
-      if (!late && working < rush && workload(kind).hasRoom) return true;
+      if ((isRare || !late) && working < rush && ofKind.hasRoom) return true;
       refuse(now);
       return false;
     },

@@ -1,13 +1,15 @@
 /** Experience 10: what a service does that gets three times what it can do, and large files at once. */
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { systemClock } from '#runtime/model/clock.js';
 import { atRate } from '../../../bench/frame/pace.ts';
-import { Client, getRequest, uploadRequests } from '../../../bench/http/client.ts';
+import { Client, uploadRequests } from '../../../bench/http/client.ts';
 import { samplePdf } from '../../../bench/samples.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
+import type { WatchData, WatchedFigures } from './overload-watch.ts';
 import type { Experience, Stage } from './stage.ts';
 
 const TIMES = 3;
@@ -25,10 +27,6 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
-function residentMib({ pid }: Service): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024;
-}
-
 interface Watched {
   /** p99 of readiness and of what the overview shows, milliseconds. */
   readonly slowest: number;
@@ -36,30 +34,16 @@ interface Watched {
   readonly resident: readonly number[];
 }
 
-/** Asks for readiness and for what the overview shows, and looks at the memory, until it ends. */
+/** Watches the service until the returned function is called. */
 function watch(service: Service, key: string): () => Promise<Watched> {
-  const seen = { answers: [] as number[], resident: [] as number[] };
-  let isOver = false;
-  const looking = (async () => {
-    const client = await Client.open(service.url, 1, 200);
-    const asked = ['/api/ready', '/api/statistics?window=24h'].map((path) =>
-      getRequest(path, { 'X-API-Key': key }),
-    );
-    for (; !isOver; await setTimeout(200)) {
-      for (const one of asked) {
-        const began = performance.now();
-        if ((await client.ask(one)) === 'refused') throw new Error('What operators look at was refused.');
-        seen.answers.push(performance.now() - began);
-      }
-      seen.resident.push(residentMib(service));
-    }
-    client.close();
-  })();
-  looking.catch(() => undefined);
+  const workerData: WatchData = { url: service.url, key, pid: service.pid };
+  const thread = new Worker(new URL('./overload-watch.js', import.meta.url), { workerData });
+  const seen = once(thread, 'message') as Promise<[WatchedFigures]>;
+  seen.catch(() => undefined);
   return async () => {
-    isOver = true;
-    await looking;
-    return { slowest: p99(seen.answers), resident: seen.resident };
+    thread.postMessage('end');
+    const [{ answers, resident }] = await seen;
+    return { slowest: p99(answers), resident };
   };
 }
 

@@ -209,6 +209,8 @@ test('a thread with repeated delays refuses requests, and a single delay has no 
   guard.admits(KIND);
   clock.stall(50);
   t.false(rush());
+  const looks = Array.from({ length: 6 }, () => guard.admits(OPERATORS));
+  t.deepEqual(looks, [true, true, true, true, false, false], 'few of a route are no cause');
   clock.ring();
   clock.stall(1100);
   clock.ring();
@@ -227,6 +229,7 @@ test('an idle thread has no timer', (t) => {
 });
 
 const KIND = {};
+const OPERATORS = {};
 
 const OFF = {
   enabled: false,
