@@ -54,6 +54,8 @@ export type { PublicLinks } from './links/public-links.ts';
 export type { MailboxEntry, Mails, OperatorMails } from './mails/mails.ts';
 export type { Portal as PortalService } from './portal.ts';
 export type { Reports } from './reports/reports.ts';
+export type { LegalHolds } from './retention/legal-holds.ts';
+export type { Retention } from './retention/retention.ts';
 export type { Drafts } from './saved-requests/drafts.ts';
 export type { EditorSessionPage, EditorSessionService } from './saved-requests/editor-sessions.ts';
 export type { MarksSessionService } from './saved-requests/marks-sessions.ts';

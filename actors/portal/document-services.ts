@@ -21,6 +21,8 @@ import type { PortalOptions } from './portal-options.ts';
 import { DescribedFiles } from './renditions/described-files.ts';
 import { Renditions } from './renditions/renditions.ts';
 import { Reports } from './reports/reports.ts';
+import { LegalHolds } from './retention/legal-holds.ts';
+import { Retention } from './retention/retention.ts';
 import type { PortalCommon } from './wiring-common.ts';
 
 /** A file of a document is at most this many uploads long. */
@@ -72,6 +74,8 @@ export async function createDocumentServices(common: PortalCommon) {
     documentOperations: new DocumentOperations(runtime, columns),
     pendingReminders: new PendingReminders(store, directory, common.outgoing.mails),
     validation: new Validation(runtime, directory, described, common.uploads),
+    retention: new Retention(runtime, folders),
+    legalHolds: new LegalHolds(runtime, directory),
     reports: new Reports(runtime, blobs, tickets, waits),
   };
 }

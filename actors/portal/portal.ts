@@ -17,6 +17,7 @@ import type { PortalOptions } from './portal-options.ts';
 import { portalDefinitions } from './registry.ts';
 import { makeReportHandler } from './reports/reports.ts';
 import { createRequestServices } from './request-services.ts';
+import { retainHandler } from './retention/retention-pass.ts';
 import { cancelDraftDocumentsHandler, confirmDraftHandler } from './saved-requests/drafts.ts';
 import { settleGroups } from './scim/groups.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
@@ -110,6 +111,7 @@ function handlersOf({ common, documents, signing, requests }: PortalWiring): Ser
     makeReportHandler(store, blobs, faults),
     removeFilesHandler(runtime, sweeping),
     forgetParticipantUploadsHandler(runtime, sweeping),
+    retainHandler(runtime),
     generateDocumentsHandler(runtime, { blobs, pool, uploads, creation }),
   ];
 }
@@ -118,6 +120,7 @@ async function start({ common, documents, singletons }: PortalWiring): Promise<v
   const { columns } = documents;
   common.sweeping.startTrimming();
   await singletons.run('files', () => common.sweeping.start());
+  await singletons.run('retention', () => documents.retention.start());
   await settleGroups(common.runtime);
   void columns.prepare().then(() => columns.snapshots?.saveAtIntervals());
 }
@@ -132,6 +135,7 @@ async function drain(
   await columns.snapshots?.saveWithin(grace / SAVE_PART);
   columns.close();
   await singletons.stop();
+  await documents.retention.stop();
   await common.sweeping.stop();
   await singletons.release();
   common.outgoing.close();

@@ -1,5 +1,5 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
-import { ORGANIZATION } from './accounts/organizations.ts';
+import { ORGANIZATION, RETENTION } from './accounts/organizations.ts';
 import { PORTAL_USER } from './accounts/users.ts';
 import { BRANDING } from './branding/branding.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
@@ -51,6 +51,7 @@ export const portalDefinitions = withRelatedActors([
   PORTAL_USER,
   USER_GROUP,
   REPORT,
+  RETENTION,
   WEBHOOK_SET,
   WEBHOOK_DELIVERY_QUEUE,
 ]);

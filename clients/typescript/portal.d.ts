@@ -42,6 +42,7 @@ export type DocumentOperation = { readonly "id": string; readonly "action": "Can
 export type DocumentOperationCount = { readonly "matchedCount": number };
 export type DocumentPackage = { readonly "documents": readonly (string)[]; readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest" | null };
 export type DocumentReason = { readonly "reason": string };
+export type DocumentRetention = { readonly "hold": { readonly "reason": string; readonly "by": Principal; readonly "date": string } | null; readonly "deletion": { readonly "date": string; readonly "rule": RetentionRule } | null };
 export type DocumentsMove = { readonly "documents": readonly (string)[]; readonly "folderId"?: string | null; readonly "newFolderName"?: string | null };
 export type EditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": { readonly [name: string]: unknown }; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string };
 export type EditorSessionLink = { readonly "draftId": string; readonly "url": string; readonly "embedUrl": string; readonly "expirationDate": string };
@@ -71,6 +72,7 @@ export type HistoryEntry = { readonly "id": number; readonly "type": "Created" |
 export type HistoryPage = { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
 export type HistoryProof = { readonly "line": number; readonly "hash": string; readonly "leafIndex": number; readonly "auditPath": readonly (string)[]; readonly "checkpoint": HistoryCheckpoint };
 export type KeepingProvider = { readonly "name": string; readonly "address": string };
+export type LegalHold = { readonly "reason"?: string | null };
 export type Mail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": string | null; readonly "nextTryDate": string | null; readonly "reply": string | null; readonly "lastError": { readonly "code": string; readonly "message": string } | null };
 export type MailDetail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": string | null; readonly "nextTryDate": string | null; readonly "reply": string | null; readonly "lastError": { readonly "code": string; readonly "message": string } | null; readonly "failures": readonly ({ readonly "code": string; readonly "message": string; readonly "date": string })[] };
 export type MailPage = { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
@@ -106,6 +108,7 @@ export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: 
 export type NewPublicLink = { readonly "name": string; readonly "templateId": string; readonly "role": string; readonly "participants"?: readonly ({ readonly "role": string; readonly "user": NewParticipant })[] | null; readonly "contact"?: "Email" | "Phone" | null; readonly "fields"?: readonly (string)[] | null; readonly "mostDocuments"?: number | null; readonly "mostPerPerson"?: number | null; readonly "endDate"?: string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it" | null; readonly "returnUrl"?: string | null };
 export type NewPublicLinkDevice = { readonly "pin": string; readonly "hours"?: number | null };
 export type NewReminders = { readonly "everyDays"?: number | null; readonly "maximum"?: number | null; readonly "daysBeforeExpiry"?: readonly (number)[] | null };
+export type NewRetention = { readonly "noticeDays"?: number | null; readonly "rules": readonly ({ readonly "folderId"?: string | null; readonly "status"?: "Concluded" | "Refused" | "Canceled" | "Expired" | null; readonly "days"?: number | null })[] };
 export type NewSavedFlow = { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly (NewFlowAction)[]; readonly "observers"?: readonly (NewObserver)[] | null };
 export type NewSigningProvider = { readonly "title": string; readonly "address": string; readonly "authorization"?: string | null; readonly "clientId": string; readonly "clientSecret"?: string | null };
 export type NewTag = { readonly "label"?: string | null; readonly "value": string };
@@ -150,6 +153,9 @@ export type Qualification = { readonly "word": "QESig" | "QESeal" | "AdESig-QC" 
 export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
 export type ReplayedDeliveries = { readonly "count": number };
 export type ReportLocation = { readonly "location": string };
+export type Retention = { readonly "noticeDays": number; readonly "rules": readonly (RetentionRule)[] };
+export type RetentionItem = { readonly "type": "Document" | "Folder"; readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired" | null; readonly "date": string; readonly "rule": (RetentionRule) | (null); readonly "reason": string | null; readonly "by": (Principal) | (null) };
+export type RetentionRule = { readonly "folderId": string | null; readonly "status": "Concluded" | "Refused" | "Canceled" | "Expired" | null; readonly "days": number | null };
 export type RetriedMails = { readonly "count": number; readonly "complete": boolean };
 export type RuleUser = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "language"?: "en" | "pt" | "es" | "de" | "fr" | "it"; readonly "signatureDate": string | null; readonly "isElectronic": boolean | null; readonly "refusalDate": string | null; readonly "hasRefused": boolean; readonly "refusalReason": string | null };
 export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly ({ readonly [name: string]: unknown })[]; readonly "observers": readonly ({ readonly [name: string]: unknown })[] };
@@ -249,7 +255,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "LegalHold" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns the URLs of the signing page for one participant. */
   readonly "POST /api/documents/{id}/action-url": {
@@ -289,7 +295,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: NewVersion;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTextTag" | "LegalHold" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Replaces the files of an envelope and restarts its flow. */
   readonly "POST /api/documents/{id}/envelope/versions": {
@@ -297,7 +303,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: NewEnvelopeVersion;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTextTag" | "LegalHold" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Changes the flow of a pending document. */
   readonly "POST /api/documents/{id}/flow": {
@@ -369,7 +375,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: DocumentMove | undefined;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FolderNotFound" | "Forbidden" | "InternalError" | "LegalHold" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Moves several documents, and returns the result for each. */
   readonly "POST /api/documents/batch/folder": {
@@ -745,7 +751,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: FolderDeletion;
     readonly answer: undefined;
-    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "LegalHold" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Returns who has which right on a folder. */
   readonly "GET /api/folders/{id}/grants": {
@@ -770,6 +776,54 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Grantee)[] };
     readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Returns the rules by which documents of the organization are deleted. */
+  readonly "GET /api/retention": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: Retention;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Replaces the rules by which documents of the organization are deleted. */
+  readonly "PUT /api/retention": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: NewRetention;
+    readonly answer: Retention;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Lists what is held, what a rule will delete, and what a rule has deleted. */
+  readonly "GET /api/retention/documents": {
+    readonly params: {  };
+    readonly query: { readonly "list"?: "Held" | "Planned" | "Deleted"; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
+    readonly body: undefined;
+    readonly answer: { readonly "items": readonly (RetentionItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Returns the legal hold on a document, and when a rule will delete it. */
+  readonly "GET /api/documents/{id}/retention": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: DocumentRetention;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
+  };
+  /** Puts a document under legal hold, or ends the hold. */
+  readonly "PUT /api/documents/{id}/hold": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: LegalHold | undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Puts a folder under legal hold, or ends the hold. */
+  readonly "PUT /api/folders/{id}/hold": {
+    readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: LegalHold | undefined;
+    readonly answer: undefined;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists drafts that are not sent. */
   readonly "GET /api/document-drafts": {

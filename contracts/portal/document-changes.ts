@@ -165,6 +165,7 @@ export const replaceFile = operation('POST /api/documents/{id}/versions', {
     'InvalidFlowAction',
     'InvalidTextTag',
     'InvalidDocumentStatus',
+    'LegalHold',
     'LimitExceeded',
   ],
 });
@@ -188,6 +189,7 @@ export const replaceEnvelope = operation('POST /api/documents/{id}/envelope/vers
     'InvalidTextTag',
     'EnvelopeFileSigned',
     'InvalidDocumentStatus',
+    'LegalHold',
     'LimitExceeded',
   ],
 });

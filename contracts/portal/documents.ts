@@ -248,7 +248,7 @@ export const deleteDocument = operation('DELETE /api/documents/{id}', {
   folderKeys: true,
   params: documentParams,
   reply: 'empty',
-  refusals: UNKNOWN_DOCUMENT,
+  refusals: [...UNKNOWN_DOCUMENT, 'LegalHold'],
 });
 
 export const getActionUrl = operation('POST /api/documents/{id}/action-url', {

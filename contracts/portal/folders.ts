@@ -114,7 +114,7 @@ export const deleteFolder = operation('POST /api/folders/{id}/delete', {
   }).meta({ id: 'FolderDeletion' }),
   reply: 'empty',
   examples: { request: { deleteAction: 'MoveContent' } },
-  refusals: ['FolderNotFound'],
+  refusals: ['FolderNotFound', 'LegalHold'],
 });
 
 export const moveDocument = operation('POST /api/documents/{id}/folder', {
@@ -128,7 +128,7 @@ export const moveDocument = operation('POST /api/documents/{id}/folder', {
   body: members(destination).meta({ id: 'DocumentMove' }),
   reply: 'empty',
   examples: { request: { newFolderName: 'Contracts 2026' } },
-  refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound'],
+  refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound', 'LegalHold'],
 });
 
 export const moveDocuments = operation('POST /api/documents/batch/folder', {

@@ -90,6 +90,10 @@ export const PORTAL_REFUSALS = {
     status: 422,
     title: 'The document has a new version since this link was made.',
   },
+  LegalHold: {
+    status: 422,
+    title: 'A legal hold keeps the document. An administrator can end the hold.',
+  },
   GrantsChanged: { status: 422, title: 'Somebody else has changed the rights on the folder.' },
   AttachmentNotFound: { status: 422, title: 'The document has no attachment of this id.' },
   TimestampNotAvailable: {

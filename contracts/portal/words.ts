@@ -39,6 +39,9 @@ export function documentStatusesIn(
   return DOCUMENT_STATUSES.filter((status) => phases.includes(DOCUMENT_STATUS[status].phase));
 }
 
+/** Final statuses, in which rules of retention delete documents. */
+export const RETENTION_STATUSES = ['Concluded', 'Refused', 'Canceled', 'Expired'] as const;
+
 /** Lists show a document that is being concluded as pending. */
 export type ListedStatus = Exclude<DocumentStatus, 'FlowConcluded'>;
 export const LISTED_STATUSES = DOCUMENT_STATUSES.filter(

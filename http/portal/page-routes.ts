@@ -54,6 +54,8 @@ export type PageService = Pick<
   | 'idempotency'
   | 'editorSessions'
   | 'folders'
+  | 'retention'
+  | 'legalHolds'
   | 'generations'
   | 'linkVisits'
   | 'publicLinks'

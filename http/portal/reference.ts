@@ -36,6 +36,7 @@ const GROUPS: ApiDescription['groups'] = [
     description: 'Reminders by e-mail.',
   },
   { name: 'Folders', description: 'Folders of documents.' },
+  { name: 'Retention', description: 'Deletion of documents by rules, and legal holds.' },
   { name: 'Drafts', description: 'Requests for documents that are not sent yet.' },
   { name: 'Templates', description: 'Reusable requests for documents, with roles and values.' },
   {

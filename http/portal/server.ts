@@ -37,6 +37,7 @@ import { documentRoutes } from './routes/documents.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
 import { mailRoutes, notificationRoutes } from './routes/mails.ts';
 import { brandingRoutes, organizationRoutes } from './routes/organizations.ts';
+import { retentionRoutes } from './routes/retention.ts';
 import {
   draftRoutes,
   editorSessionRoutes,
@@ -151,6 +152,7 @@ export function portalRoutes(
     ...signatureRoutes(validation),
     ...notificationRoutes(documents, service.pendingReminders),
     ...folderRoutes(folders, service.folderGrants),
+    ...retentionRoutes(service.retention, service.legalHolds),
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),

@@ -5,11 +5,12 @@
  * |----------|----------|----------|-------------|
  * | Active   | REPARENT | Active   |             |
  * | Active   | GRANT    | Active   |             |
+ * | Active   | HOLD     | Active   |             |
  * | Active   | REMOVE   | Removing | emptyFolder |
  * | Removing | EMPTIED  | Removed  |             |
  *
  * From Removing on it is invisible, while its contents are moved or deleted by an effect. Removed is not
- * stored: the actor ends. GRANT is a line of the journal.
+ * stored: the actor ends. GRANT and HOLD are lines of the journal. A held folder refuses REMOVE.
  *
  * Source: docs/portal-values.md §16; docs/decisions/0288-rights-on-folders.md.
  */
@@ -19,6 +20,7 @@ import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FOLDER_RIGHTS } from '../../contracts/portal/words.ts';
 import type { FolderId, Millis, OrganizationId } from '../ids.ts';
+import type { LegalHold } from './documents/document-context.ts';
 
 export const FOLDER_REMOVED = 'Removed';
 
@@ -41,6 +43,8 @@ export interface FolderContext {
   readonly holdsName?: boolean;
   /** Rights here and in the folders inside. Absent or empty = as in the folder around; everybody at the top. */
   readonly grants?: readonly FolderGrant[];
+  /** Keeps all documents here and in the folders inside. Absent or null = none. */
+  readonly hold?: LegalHold | null;
 }
 
 /** Fate of the contents of a deleted folder. */
@@ -62,6 +66,7 @@ export type FolderMessage = { readonly at: Millis } & (
       /** Caller, as the journal names it. */
       readonly by: string;
     }
+  | { readonly type: 'HOLD'; readonly by: Principal; readonly reason: string | null }
   | ({
       readonly type: 'REMOVE';
       /** Those that counted here by a folder around, which is removed as well: they protect what is left. Absent = none. */
@@ -106,7 +111,22 @@ export const folderMachine = setup({
             },
           ],
         },
+        HOLD: {
+          guard: ({ context: { hold }, event: { reason } }) => reason !== null || hold != null,
+          actions: [
+            assign(({ event: { reason, by, at } }) => ({
+              hold: reason === null ? null : { reason, by, at },
+            })),
+            {
+              type: 'note',
+              params: ({ event: { reason, by } }) => ({
+                message: `${reason === null ? 'The legal hold was ended.' : 'Put under legal hold.'} By ${by.name}.`,
+              }),
+            },
+          ],
+        },
         REMOVE: {
+          guard: ({ context: { hold } }) => hold == null,
           target: 'Removing',
           actions: [
             assign(({ context, event: { grants } }) =>

@@ -79,7 +79,28 @@ export interface DeputyMail {
   readonly documentName?: string;
 }
 
-export type MailContent = MailRequest | PendingList | SignInMail | MailboxCode | DeputyMail;
+/** Documents that a rule of retention will delete, for an administrator. Source: docs/decisions/0610-retention-and-holds.md. */
+export interface DeletionsMail {
+  readonly about: 'deletions';
+  readonly organizationId: OrganizationId;
+  readonly to: MailRequest['to'];
+  /** Of the first documents. */
+  readonly names: readonly string[];
+  readonly count: number;
+  /** Earliest time of a deletion. */
+  readonly from: Millis;
+}
+
+export type MailContent = MailRequest | PendingList | SignInMail | MailboxCode | DeputyMail | DeletionsMail;
+
+/** Kinds of mails that are about no document whose history they belong to. */
+const WITHOUT_HISTORY = ['sign-in', 'mailbox-code', 'deputy', 'deletions'] as const;
+type WithoutHistory = Extract<MailContent, { readonly about: (typeof WITHOUT_HISTORY)[number] }>;
+
+/** True for a mail that no history records. */
+export function isUnrecorded(content: MailContent): content is WithoutHistory {
+  return WITHOUT_HISTORY.some((about) => about === content.about);
+}
 
 /** An attempt that failed. */
 interface MailAttempt {

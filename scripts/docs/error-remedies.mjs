@@ -132,6 +132,8 @@ export const PORTAL_REMEDIES = {
   MailAlreadySent: 'No further call is necessary.',
   UserNotFound: 'Check the id.',
   VersionChanged: 'Open the link again and read the new version.',
+  LegalHold:
+    'An administrator ends the hold (`PUT /api/documents/{id}/hold`, `PUT /api/folders/{id}/hold`) if nothing may keep it any more.',
   GrantsChanged: 'Read the grants again, and repeat the change with their `version`.',
   TimestampNotAvailable:
     'Configure a time-stamp authority for the profile of `Portal:SealProfile` (`Timestamp:Url`), or create the document without a time-stamp.',

@@ -282,6 +282,7 @@ export const SUBJECT_FOLDERS = {
     'pipeline',
     'renditions',
     'reports',
+    'retention',
     'saved-requests',
     'scim',
     'signing',

@@ -18,6 +18,7 @@ import {
   providerTroublePage,
   secretsPage,
 } from '../../web/pages/portal/accounts/provider-signing-view.tsx';
+import { retentionPage } from '../../web/pages/portal/accounts/retention-view.tsx';
 import { signingProvidersPage } from '../../web/pages/portal/accounts/signing-providers-view.tsx';
 import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.tsx';
 import { deputiesPage } from '../../web/pages/portal/forms/deputies-view.tsx';
@@ -50,6 +51,21 @@ function providerPages(): readonly (readonly [name: string, html: string])[] {
     ['provider onward', onTheWayPage(frame, { to: HOSTILE, text: 'onward' })],
     ['provider trouble', providerTroublePage(frame, trouble)],
   ];
+}
+
+function retentionOf(
+  page: AccountPage,
+  user: SignedInUser,
+  notice: AccountNotice | undefined,
+): readonly [name: string, html: string] {
+  const rule = { folderId: HOSTILE, status: null, days: 1 };
+  const by = { id: HOSTILE, type: 'User', name: HOSTILE } as const;
+  const item = { id: HOSTILE, name: HOSTILE, status: null, date: 0, rule, reason: HOSTILE, by } as const;
+  const list = { items: [{ ...item, type: 'Folder' as const }], totalCount: 1 };
+  const retention = { noticeDays: 1, rules: [rule] };
+  const folders = [{ id: HOSTILE, name: HOSTILE }];
+  const lists = { held: list, planned: list, deleted: list };
+  return ['retention', retentionPage(page, user, { retention, folders, ...lists, notice })];
 }
 
 /** Name → HTML. */
@@ -502,6 +518,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   const failed = { kind: 'bad', text: HOSTILE } as const;
   return [
     ['signing providers', signingProvidersPage(page, user, [provider], failed)],
+    retentionOf(page, user, failed),
     ['documents', documents('')],
     ['drafts', documents('drafts')],
     ['bulk', bulkPage(page, user, { template, mayUse: true, file, preview, key: HOSTILE, refusal })],

@@ -2,7 +2,7 @@
  * The actors of organizations, and where they are found: by name, and by the names of their applications.
  *
  * Views: `organizations` [createdAt, id] → { id, name } · `applications` [name's key] → { organizationId, id };
- * counter `organizations`.
+ * `retention-rules` [organization] → null, of those with rules of retention; counter `organizations`.
  */
 import { hash } from 'node:crypto';
 import { type ActorView, defineActor, jsonType, type Row } from '@sealwright/runtime';
@@ -12,6 +12,7 @@ import {
   type OrganizationContext,
   organizationMachine,
 } from '../../../machines/portal/accounts/organization.ts';
+import { retain, retentionMachine } from '../../../machines/portal/retention.ts';
 import type { Tenant } from '../api/callers.ts';
 
 export const ORGANIZATIONS_COUNTER = 'organizations';
@@ -77,6 +78,15 @@ export const ORGANIZATION = defineActor('organization', {
   rows: organizationRows,
   names: organizationNames,
   counters: () => ({ [ORGANIZATIONS_COUNTER]: 1 }),
+});
+
+export const RETENTION_RULES_VIEW = 'retention-rules';
+
+export const RETENTION = defineActor('retention', {
+  machine: retentionMachine,
+  effects: [retain],
+  version: 1,
+  rows: ({ id }) => [{ view: RETENTION_RULES_VIEW, key: [id], value: null }],
 });
 
 /** The organization of a caller. */

@@ -13,6 +13,7 @@
  * - `documents-created` [order] → CreatedDocumentRow                          all, deleted ones included, for reports;
  * - `documents-confirming` [organization, flow action] → id of the document; pending actions that need a code by telephone;
  * - `documents-signed`  [organization, name of a signature in its file] → id of the document that made it;
+ * - `retention`         held, planned to be deleted by a rule, or deleted by one: `../shared/retention-rows.ts`;
  * - `documents-waiting` [mailbox, order] → WaitingRow            of all organizations: pending, and asked by mail.
  *
  * Counters: `documents/<organization>/<list status>`, `documents-in/<organization>/<folder>/<list status>`,
@@ -30,6 +31,7 @@ import {
   jsonType,
   type Row,
 } from '@sealwright/runtime';
+import type { RetentionList } from '../../../contracts/portal/retention/retention.ts';
 import {
   type DocumentStatus,
   documentStatusesIn,
@@ -45,6 +47,7 @@ import type { BlobRef, Participant } from '../../../machines/portal/portal-types
 import { foldCase } from '../../shared/tables/texts.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
+import { retentionCounters, retentionRow } from '../shared/retention-rows.ts';
 import { blobCounters, countOne } from '../uploads/blobs.ts';
 import { isAskedByMail } from './signing-turns.ts';
 
@@ -183,9 +186,15 @@ function documentRows(document: DocumentActor): readonly Row[] {
   };
   const facts = documentRow(document);
   const value = DOCUMENT_ROW.write(facts);
-  if (isDeleted(document)) return [created, { view: 'documents-deleted', key: [organization, order], value }];
+  if (isDeleted(document))
+    return [
+      created,
+      { view: 'documents-deleted', key: [organization, order], value },
+      ...retentionRows(document),
+    ];
   return [
     created,
+    ...retentionRows(document),
     { view: 'documents', key: [organization, order], value },
     { view: 'documents-by', key: [organization, facts.status, order], value },
     { view: 'documents-in', key: [organization, facts.folder ?? NO_FOLDER, order], value },
@@ -196,6 +205,23 @@ function documentRows(document: DocumentActor): readonly Row[] {
     ...confirmingRows(document),
     ...expiringRows(document, value),
     ...waitingRows(document),
+  ];
+}
+
+function retentionRows({ state, context }: DocumentActor): readonly Row[] {
+  const { id, organization, folderId: folder, hold, deletion, updateDate } = context;
+  const rowOf = (list: RetentionList, at: Millis, pass?: number) =>
+    retentionRow([organization.id, list, at, id], {
+      type: 'Document',
+      folder,
+      ...(pass !== undefined && { pass }),
+    });
+  const isGone = state === 'Deleted';
+  return [
+    ...(hold == null ? [] : [rowOf('Held', hold.at)]),
+    ...(deletion == null
+      ? []
+      : [isGone ? rowOf('Deleted', updateDate) : rowOf('Planned', deletion.at, deletion.pass)]),
   ];
 }
 
@@ -391,6 +417,7 @@ function documentCounters(document: DocumentActor): { readonly [name: string]: n
   const counters: { [name: string]: number } = blobCounters(isDeleted(document) ? [] : blobsOf(context));
   countOne(counters, `documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`);
   if (context.generationId !== undefined) Object.assign(counters, generationCounters(document));
+  Object.assign(counters, retentionCounters(retentionRows(document)));
   if (isDeleted(document)) return counters;
   const status = listStatus(statusOf(document));
   countOne(counters, `documents/${organization.id}/${status}`);

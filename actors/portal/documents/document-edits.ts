@@ -21,6 +21,8 @@ import {
   wrongStatus,
 } from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentToChange } from '../document-records/document-reader.ts';
+import { assertNoHold } from '../folders/folders.ts';
+import { refusalOfHeld } from '../retention/legal-holds.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import { assertSignatureType, type PlanDependencies } from './document-plans.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
@@ -135,8 +137,12 @@ export class DocumentEdits {
       tellParticipants: this.needs.notifyNewVersion,
     };
     // The flow may have been edited since its actions were read.
+    await assertNoHold(this.needs.runtime.actors, context.folderId);
+    const held = refusalOfHeld('NEW_VERSION');
     await this.#send(tenant, id, message, (now) =>
-      now.state === 'Pending' || now.state === 'Refused' ? 'InvalidFlowAction' : wrongStatus(now),
+      now.context.hold == null && (now.state === 'Pending' || now.state === 'Refused')
+        ? 'InvalidFlowAction'
+        : held(now),
     );
     await files.use([file, ...parts]);
   }

@@ -44,6 +44,7 @@ import {
   refusalOf,
   wrongStatus,
 } from '../document-records/document-messages.ts';
+import { deleteDocument } from '../retention/legal-holds.ts';
 import { filterFor, reachesFolder } from '../shared/folder-access.ts';
 
 /** Documents of a batch: their steps share commits, and other requests wait little. */
@@ -286,12 +287,14 @@ export function operateDocumentsHandler(
 
 /** The code of a document that does not accept the action; undefined = done. */
 async function act(
-  actors: Pick<Calls, 'send'>,
+  actors: Pick<Calls, 'read' | 'send'>,
   operationId: string,
   operation: DocumentOperationContext,
   id: DocumentId,
 ): Promise<string | undefined> {
-  const outcome = await actors.send(DOCUMENT, id, messageOf(operation), { id: operationId });
+  const message = messageOf(operation);
+  if (message.type === 'DELETE') return (await deleteDocument(actors, id, message, operationId))?.code;
+  const outcome = await actors.send(DOCUMENT, id, message, { id: operationId });
   if (!outcome.accepted && outcome.reason !== 'duplicate')
     return refusalOf(outcome, operation.action === 'Cancel' ? cannotCancel : wrongStatus).code;
   return undefined;

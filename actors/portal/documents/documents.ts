@@ -25,9 +25,10 @@ import {
 } from '../document-records/document-messages.ts';
 import { type DocumentDirectory, documentOf, documentToChange } from '../document-records/document-reader.ts';
 import { pendingTurn, peopleWithAddress } from '../document-records/signing-turns.ts';
-import type { Folders, FolderView } from '../folders/folders.ts';
+import { assertNoHold, type Folders, type FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mails/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
+import { deleteDocument } from '../retention/legal-holds.ts';
 import type { StoredFile } from '../uploads/blobs.ts';
 import type { DocumentCreation } from './document-creation.ts';
 import { digitsOfIdentifier, notifiedEmails } from './document-plans.ts';
@@ -135,7 +136,11 @@ export class DocumentService {
   }
 
   async remove(tenant: Tenant, id: DocumentId): Promise<void> {
-    await this.#send(tenant, id, { type: 'DELETE', action: 'DeletedByUserOrApplication' });
+    await this.#changeable(tenant, id);
+    const doneBy = applicationPrincipal(tenant);
+    const message = { type: 'DELETE', action: 'DeletedByUserOrApplication', doneBy } as const;
+    const refusal = await deleteDocument(this.needs.runtime.actors, id, message);
+    if (refusal !== undefined) throw refusal;
   }
 
   async cancel(tenant: Tenant, id: DocumentId, reason: string): Promise<void> {
@@ -152,8 +157,9 @@ export class DocumentService {
   }
 
   async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
-    await this.#changeable(tenant, id);
+    const { context } = await this.#changeable(tenant, id);
     const folderId = await this.needs.folders.ofDocument(tenant, to);
+    if (folderId !== context.folderId) await assertNoHold(this.needs.runtime.actors, context.folderId);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 

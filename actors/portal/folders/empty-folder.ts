@@ -11,7 +11,7 @@ import type { FolderGrant, FolderRemoval } from '../../../machines/portal/folder
 import { emptyFolder } from '../../../machines/portal/folder.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import '../../shared/failures/document-fault-points.ts';
-import { FOLDER, foldersIn, MAX_FOLDER_DEPTH } from './folders.ts';
+import { FOLDER, foldersIn, MAX_FOLDER_DEPTH, pathOf } from './folders.ts';
 
 /** Documents and folders processed concurrently. */
 const BATCH_SIZE = 64;
@@ -69,6 +69,9 @@ export function emptyFolderHandler(
           // Processed items are not listed again, whether they moved or had left.
           if (ids.some((id) => notified.has(id)))
             throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
+          // Since the removal began: what is left stays where it is, with its rights, until the hold ends.
+          if ((await pathOf(actors, folder)).isHeld)
+            throw new Retryable('folder.held', 'A folder around is under legal hold.');
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
           await Promise.all(ids.map((id) => actors.send(receiver, id, event)));
           await faults.at('portal.folder.some');

@@ -15,6 +15,7 @@ import {
   type ActorStore,
   type ActorView,
   accepted,
+  type Calls,
   defineActor,
   jsonType,
   type Row,
@@ -32,6 +33,7 @@ import { badMember, PortalRefusal } from '../../../machines/portal/portal-refusa
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StepWaits } from '../../shared/coordination/step-waits.ts';
 import type { ListOfRows, RowLists } from '../../shared/lists/row-lists.ts';
+import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
   assertPlace,
@@ -41,6 +43,7 @@ import {
   reachesFolder,
 } from '../shared/folder-access.ts';
 import { cleanName } from '../shared/names.ts';
+import { RETENTION_ROW, RETENTION_VIEW, retentionCounters, retentionRow } from '../shared/retention-rows.ts';
 
 const ROOT = 'root';
 /** Root folders searched for a name that none holds: those made before folders held names. */
@@ -84,18 +87,27 @@ function folderRows({ id, state, context }: ActorView<FolderContext>): readonly 
   const value = { id, name, parentId };
   return [
     ...inTree,
+    ...holdRows(id, context),
     { view: 'folders', key: [organizationId, createdAt, id], value },
     { view: 'folders-in', key: [organizationId, parentId ?? ROOT, createdAt, id], value },
   ];
 }
 
-function folderCounters({ state, context }: ActorView<FolderContext>): { readonly [name: string]: number } {
+function holdRows(id: string, { organizationId, hold }: FolderContext): readonly Row[] {
+  if (hold == null) return [];
+  return [retentionRow([organizationId, 'Held', hold.at, id], { type: 'Folder', folder: id })];
+}
+
+function folderCounters({ id, state, context }: ActorView<FolderContext>): {
+  readonly [name: string]: number;
+} {
   const { organizationId, parentId, grants = [] } = context;
   const granted =
     grants.length === 0 || state === FOLDER_REMOVED ? {} : { [grantedFolders(organizationId)]: 1 };
   if (state !== 'Active') return granted;
   return {
     ...granted,
+    ...retentionCounters(holdRows(id, context)),
     [`folders/${organizationId}`]: 1,
     [`folders-in/${organizationId}/${parentId ?? ROOT}`]: 1,
   };
@@ -141,6 +153,41 @@ export async function foldersIn(
 ): Promise<readonly FolderId[]> {
   const rows = await store.rows({ view: 'folders-in', prefix: [organization, folder], limit });
   return rows.map(viewOfRow).map(({ id }) => id);
+}
+
+type Reading = Pick<Calls, 'read'>;
+
+/** A folder and those around it, from the inside, and whether one of them is held. */
+export async function pathOf(
+  actors: Reading,
+  folderId: string | null,
+): Promise<{ readonly ids: readonly string[]; readonly isHeld: boolean }> {
+  const ids: string[] = [];
+  let isHeld = false;
+  for (let at = folderId; at !== null && ids.length <= MAX_FOLDER_DEPTH; ) {
+    ids.push(at);
+    const folder = await actors.read(FOLDER, at as FolderId);
+    isHeld ||= folder?.context.hold != null;
+    at = folder?.context.parentId ?? null;
+  }
+  return { ids, isHeld };
+}
+
+/** Refusals: `LegalHold` where the folder, or one around it, is held. */
+export async function assertNoHold(actors: Reading, folderId: string | null): Promise<void> {
+  if ((await pathOf(actors, folderId)).isHeld) throw new PortalRefusal('LegalHold');
+}
+
+/** Refusals: `LegalHold` where something in the folder, or in one inside, is held. */
+async function assertNothingHeld(
+  { actors, store }: { readonly actors: Reading; readonly store: Pick<ActorStore, 'rows'> },
+  organization: OrganizationId,
+  folderId: FolderId,
+): Promise<void> {
+  for await (const rows of rowPieces(store, { view: RETENTION_VIEW, prefix: [organization, 'Held'] }))
+    for (const { value } of rows)
+      if ((await pathOf(actors, RETENTION_ROW.read(value).folder)).ids.includes(folderId))
+        throw new PortalRefusal('LegalHold', 'Something in the folder is under legal hold.');
 }
 
 export interface FolderView extends Pick<FolderContext, 'name' | 'parentId'> {
@@ -295,7 +342,8 @@ export class Folders {
 
   /**
    * Resolves when the folder is removed and the treatment of its content is stored; a small folder is empty by then.
-   * Refusals: `FolderNotFound`, `Forbidden`, `BadRequest` for a destination inside the folder.
+   * Refusals: `FolderNotFound`, `Forbidden`, `BadRequest` for a destination inside the folder; `LegalHold` for a folder that is
+   * held or lies in one, and to delete one with something held.
    */
   async remove(
     tenant: Tenant,
@@ -312,6 +360,8 @@ export class Folders {
     if (target !== null) assertRight(tenant, target.id, 'Manage');
     if (target !== null && (await this.#isInside(organization, target, folder.id)))
       throw badMember('DestinationFolderId', 'The destination is the folder itself or lies in it.');
+    await assertNoHold(this.runtime.actors, folder.id);
+    if (action === 'DeleteContent') await assertNothingHeld(this.runtime, organization, folder.id);
     const by = principalOf(tenant);
     const end = this.waits.begin(
       FOLDER,

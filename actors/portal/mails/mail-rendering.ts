@@ -10,6 +10,7 @@ import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/accounts/sessions.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
+  type DeletionsMail,
   type DeputyMail,
   type MailboxCode,
   type MailContent,
@@ -59,6 +60,7 @@ export function renderMail(content: MailContent, options: MailRenderingOptions):
   if (content.about === 'sign-in') return signInMail(content, options);
   if (content.about === 'mailbox-code') return mailboxCodeMail(content, options);
   if (content.about === 'deputy') return deputyMail(content, options);
+  if (content.about === 'deletions') return deletionsMail(content, options);
   return content.about === 'pending-list'
     ? pendingListMail(content, options)
     : documentMail(content, options);
@@ -114,6 +116,21 @@ function deputyMail(
     ...framed(words, null, organization),
     ...(what !== 'acted' && { button: waitingLink(organization, links) }),
   };
+}
+
+function deletionsMail(
+  { to, names, count, from }: DeletionsMail,
+  { organization }: Pick<MailRenderingOptions, 'organization'>,
+): MailBody {
+  const { language, name } = organization;
+  const words = textsOf(TEXTS[language].mails.deletions, {
+    organization: named(name),
+    count: String(count),
+    from: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(from),
+  });
+  const left = count > names.length ? [`+${count - names.length}`] : [];
+  const list = [...names.map(named), ...left].join('\n');
+  return framed({ ...words, paragraphs: [...words.paragraphs, list] }, to.name, organization);
 }
 
 function documentMail(

@@ -21,6 +21,7 @@ import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/documents/document-context.ts';
 import {
+  isUnrecorded,
   isUrgent,
   MAIL_BACKOFF,
   MAIL_ENDED,
@@ -44,8 +45,7 @@ import type { Mailer } from './mail-port.ts';
 /** Writes what became of a mail into the history of its documents. A repeated effect sends the same message id, which a document takes once. */
 export const reportMailHandler = reportMail.handledBy({
   async run({ content, isDelivered, answer }, { key, runtime }) {
-    if (content.about === 'sign-in' || content.about === 'mailbox-code' || content.about === 'deputy')
-      return null;
+    if (isUnrecorded(content)) return null;
     const items = content.about === 'pending-list' ? content.documents : [content, ...(content.others ?? [])];
     const { name, email } = content.to;
     const message = content.about === 'pending-list' ? undefined : content.message;

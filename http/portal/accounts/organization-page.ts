@@ -22,6 +22,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { webhookId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
 import { accountForm, doneNotice, doneReply, offsetOf, type SentForm } from './outcomes.ts';
+import { type RetentionPages, retentionPageRoutes } from './retention-pages.ts';
 
 const PATH = '/organization';
 const LIMIT = 20;
@@ -39,7 +40,7 @@ const EVENT_BOXES = Object.fromEntries(EVENT_TYPES.map((type) => [`event${type}`
 const webhookParams = z.object({ webhookId: z.string() });
 const deliveryParams = z.object({ deliveryId: z.string() });
 
-export type OrganizationPages = Pick<PortalService, 'administration' | 'webhooks' | 'mails'>;
+export type OrganizationPages = Pick<PortalService, 'administration' | 'webhooks' | 'mails'> & RetentionPages;
 
 export function organizationPageRoutes(
   services: OrganizationPages,
@@ -55,6 +56,7 @@ export function organizationPageRoutes(
     resendRoute(pages),
     originsRoute(pages),
     testMailRoute(pages),
+    ...retentionPageRoutes(services),
   ];
 }
 

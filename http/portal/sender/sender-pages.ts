@@ -8,6 +8,7 @@ import { z } from 'zod';
 import {
   type DocumentService,
   type Drafts,
+  type LegalHolds,
   type Mails,
   mayChange,
   parsedInput,
@@ -15,6 +16,7 @@ import {
   type Signing,
 } from '../../../actors/portal/api.ts';
 import { cancelDocument } from '../../../contracts/portal/documents.ts';
+import { getDocumentRetention } from '../../../contracts/portal/retention/retention.ts';
 import { resetAuthenticatorApp } from '../../../contracts/portal/signing/authenticator-apps.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/pages/portal/account-frame.ts';
@@ -35,6 +37,7 @@ export function senderRoutes(
   services: ListServices & {
     readonly mails: Pick<Mails, 'ofDocument' | 'sendNow'>;
     readonly signing: Pick<Signing, 'factorHolders' | 'resetApp'>;
+    readonly legalHolds: Pick<LegalHolds, 'get'>;
   },
   clock: Pick<Clock, 'now'>,
 ): readonly AnyRoute[] {
@@ -123,7 +126,9 @@ function documentRoutes({
   mails,
   folders,
   signing,
+  legalHolds,
 }: ListServices & {
+  legalHolds: Pick<LegalHolds, 'get'>;
   mails: Pick<Mails, 'ofDocument'>;
   signing: Pick<Signing, 'factorHolders'>;
 }): readonly AnyRoute[] {
@@ -158,6 +163,9 @@ function documentRoutes({
           mayChange:
             mayCall(user.tenant, cancelDocument) &&
             mayChange(user.tenant, { folderId: document.folder?.id ?? null, createdBy: document.createdBy }),
+          retention: mayCall(user.tenant, getDocumentRetention)
+            ? await legalHolds.get(user.tenant, id)
+            : undefined,
           preview: document.isDeleted ? undefined : await documents.previewPath(user.tenant, id),
           done: DONE.find((name) => name === query['done']),
         });

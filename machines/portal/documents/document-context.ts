@@ -5,6 +5,7 @@ import type { DocumentProperties } from '../../../contracts/portal/document-prop
 import type { DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
+import type { RetentionRule } from '../../../contracts/portal/retention/retention.ts';
 import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
 import type { DocumentField, FieldPlace } from '../field-values.ts';
@@ -171,6 +172,12 @@ export interface DocumentContext
   readonly sequence: number;
   /** Time of the conclusion. */
   readonly concludedAt: Millis | null;
+  /** Since when it is Refused, Canceled or Expired; absent in other statuses, and where an earlier version ended it. */
+  readonly endedAt?: Millis | null;
+  /** While it is set, nothing removes the document or its files; absent or null = none. */
+  readonly hold?: LegalHold | null;
+  /** Deletion by a rule, planned or done; absent or null = none. */
+  readonly deletion?: PlannedDeletion | null;
   /** Status of a deleted document before its deletion. */
   readonly statusBefore: DocumentStatus | null;
   /** Reminders by flow action: number on schedule, and time of the last one; absent = none. */
@@ -184,6 +191,22 @@ export interface DocumentContext
       Record<string, { readonly lines: number; readonly day: number; readonly ipAddress: string | null }>
     >;
   };
+}
+
+/** Reason for which a document or folder is kept, and who keeps it. */
+export interface LegalHold {
+  readonly reason: string;
+  readonly by: Principal;
+  readonly at: Millis;
+}
+
+/** A deletion by a rule of retention that administrators are told of. */
+export interface PlannedDeletion {
+  readonly rule: RetentionRule;
+  /** Earliest time. */
+  readonly at: Millis;
+  /** Number of the pass that planned it. */
+  readonly pass: number;
 }
 
 /** Actions recorded of a document beside its changes. */
@@ -353,7 +376,15 @@ export type DocumentMessage = {
       readonly untouched?: FlowActionId;
     }
   | { readonly type: 'EXPIRE' }
-  | { readonly type: 'DELETE'; readonly action: NonNullable<DocumentEvent['action']> }
+  | {
+      readonly type: 'DELETE';
+      readonly action: NonNullable<DocumentEvent['action']>;
+      /** The rule that demands it: accepted only of a final status, when the planned time has come. Absent = none. */
+      readonly rule?: RetentionRule;
+    }
+  /** Null: the planned deletion does not take place. */
+  | { readonly type: 'PLAN_DELETION'; readonly plan: PlannedDeletion | null }
+  | { readonly type: 'HOLD'; readonly by: Principal; readonly reason: string | null }
   | ({
       readonly type: 'NEW_VERSION';
       readonly name: string;

@@ -16,6 +16,7 @@ import {
 } from './document-decision.ts';
 import { actionsReleased, withRestartedFlow } from './document-flow.ts';
 import { activeMails, deduplicated, observerMails, turnMails, withEvent } from './document-notifications.ts';
+import { isDue, ruleText } from './legal-hold.ts';
 import { takesTaggedContent, withTaggedContent } from './tagged-content.ts';
 
 /** Time that expiry waits for accepted work in progress, milliseconds. */
@@ -120,9 +121,12 @@ export function withUploadsEnded(decision: Decision): Decision {
 /** Keeps the metadata and removes the references to files. */
 export const remove =
   (from: Exclude<DocumentState, 'Deleted'>): DecisionFunction<'DELETE'> =>
-  (document, { at, action }) => {
+  (document, { at, action, rule }) => {
+    if (rule !== undefined && !isDue(document, from, at)) return undefined;
+    const { deletion } = document;
     const changed: DocumentContext = {
       ...document,
+      ...(deletion != null && { deletion: rule === undefined ? null : { ...deletion, rule } }),
       updateDate: at,
       statusBefore: from,
       accepted: [],
@@ -135,7 +139,8 @@ export const remove =
       context,
       to: 'Deleted',
       effects: [...announceEffect(event), { type: 'forgetFiles', params: undefined }],
-      note: 'Deleted.',
+      note: rule === undefined ? 'Deleted.' : `Deleted: ${ruleText(rule)}.`,
+      ...(rule !== undefined && { doneBy: SERVICE }),
       disarm: ['expiry', 'again'],
     };
   };

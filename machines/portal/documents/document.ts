@@ -78,6 +78,16 @@
  * | Refused       | SET_NOTIFIED_EMAILS | Refused       |                          |                         |
  * | Canceled      | SET_NOTIFIED_EMAILS | Canceled      |                          |                         |
  * | Expired       | SET_NOTIFIED_EMAILS | Expired       |                          |                         |
+ * | Pending       | HOLD                | Pending       |                          |                         |
+ * | FlowConcluded | HOLD                | FlowConcluded |                          |                         |
+ * | Concluded     | HOLD                | Concluded     |                          |                         |
+ * | Refused       | HOLD                | Refused       |                          |                         |
+ * | Canceled      | HOLD                | Canceled      |                          |                         |
+ * | Expired       | HOLD                | Expired       |                          |                         |
+ * | Concluded     | PLAN_DELETION       | Concluded     |                          |                         |
+ * | Refused       | PLAN_DELETION       | Refused       |                          |                         |
+ * | Canceled      | PLAN_DELETION       | Canceled      |                          |                         |
+ * | Expired       | PLAN_DELETION       | Expired       |                          |                         |
  *
  * `notify` is omitted without recipients. The creation asks for `announce` and `notify`, and for `confirmDraft` if a draft
  * was sent. SIGN and COMPLETE accept a signature, which is added to the file by
@@ -86,6 +96,8 @@
  * The task that adds the last signature also verifies the file where it can; SIGNATURE_ADDED then also concludes.
  * While other signatures wait, SIGNATURE_ADDED, SIGNATURE_FAILED and RESERVATION_OVER also ask for
  * `applySignature`. Accepted signatures are added even when the flow is stopped meanwhile.
+ *
+ * A legal hold refuses DELETE and NEW_VERSION (`legal-hold.ts`).
  *
  * SIGNATURE_FAILED and CONCLUSION_FAILED are kept as `processingError` and tried again, by a stored deadline with
  * growing pauses (TRY_AGAIN) or at once (RETRY).
@@ -137,6 +149,7 @@ import {
 } from './document-reminders.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
+import { hold, isFinal, isHeldBack, planDeletion, withEnd } from './legal-hold.ts';
 import * as participantActions from './participant-actions.ts';
 import { turnCompleted, withoutAttachments } from './participant-actions.ts';
 import { passOn } from './passing-on.ts';
@@ -398,6 +411,7 @@ const machine = setup({
   },
   guards: {
     fits: ({ context, event }, transition: DecidedTransition) => {
+      if (isHeldBack(context, event.type)) return false;
       const decision = decideOnMessage(transition.decide, context, event);
       return decision !== undefined && decision.to === transition.to;
     },
@@ -418,7 +432,8 @@ function follow(decider: Decider) {
     const decision = decideOnMessage(decider.decide, context, event);
     if (decision === undefined) return;
     const doneBy = event.doneBy ?? decision.doneBy;
-    const timed = lifecycle.withUploadsEnded(withReminderDeadline(context, decision, event));
+    const ended = withEnd(decision, context);
+    const timed = lifecycle.withUploadsEnded(withReminderDeadline(context, ended, event));
     carryOut(enqueue, { ...timed, ...(doneBy && { doneBy }) });
   });
 }
@@ -485,6 +500,8 @@ function always(state: Exclude<DocumentState, 'Deleted'>) {
   return {
     DELETE: by(lifecycle.remove(state), 'Deleted'),
     MOVE: by(lifecycle.move, STAYS),
+    HOLD: by(hold, STAYS),
+    ...(isFinal(state) && { PLAN_DELETION: by(planDeletion, STAYS) }),
     SET_NOTIFIED_EMAILS: by(lifecycle.setNotifiedEmails, STAYS),
     RECORD: by(record, STAYS),
   };

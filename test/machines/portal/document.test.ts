@@ -89,6 +89,10 @@ const MESSAGES: { readonly [Type in DocumentMessage['type']]: object } = {
   CANCEL: { by: { id: 'p', type: 'Application', name: 'App' }, reason: 'No.' },
   EXPIRE: {},
   DELETE: { action: 'DeletedByUserOrApplication' },
+  HOLD: { by: { id: 'p', type: 'Application', name: 'App' }, reason: 'No.' },
+  PLAN_DELETION: {
+    plan: { rule: { folderId: null, status: null, days: 1 }, at: 1, pass: 1 },
+  },
   NEW_VERSION: {
     name: 'Second',
     file: { ...input.file, blob: blob('e') },

@@ -93,6 +93,7 @@ function groupsOf({ role }: SignedInUser, page: AccountPage, facts?: NavigationI
               link('/organization/branding', navigation.branding, 'palette'),
               link('/organization/applications', navigation.applications, 'plug'),
               link('/organization/signing-providers', navigation.providers, 'pen-line'),
+              link('/organization/retention', navigation.retention, 'clock'),
             ],
           },
         ]

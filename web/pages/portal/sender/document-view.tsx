@@ -6,6 +6,7 @@ import type { DocumentHistoryEntry } from '../../../../contracts/portal/document
 import type { DocumentView } from '../../../../contracts/portal/documents.ts';
 import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
 import type { Mail } from '../../../../contracts/portal/mails.ts';
+import type { DocumentRetention } from '../../../../contracts/portal/retention/retention.ts';
 import type { DownloadType, Language } from '../../../../contracts/portal/words.ts';
 import { DOCUMENT_STATUS } from '../../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
@@ -20,6 +21,7 @@ import { filled, type SenderTexts } from '../texts.ts';
 import { type Change, ChangeButton, NewVersion, PersonMenu, type Who } from './changes.tsx';
 import { DocumentPreview, placesOf } from './document-preview.tsx';
 import { canBeReminded, hasActed } from './people-left.ts';
+import { RetentionOf } from './retention-part.tsx';
 import { timeText } from './times.ts';
 
 /** Results that the page tells. */
@@ -51,6 +53,8 @@ export interface SenderDocument {
   readonly folders: readonly FolderName[];
   /** People with an authenticator app or passkeys that the user may remove, by id. */
   readonly factorHolders: ReadonlySet<string>;
+  /** Hold and planned deletion; undefined: not for this user. */
+  readonly retention: DocumentRetention | undefined;
   /** True when the user may change it. */
   readonly mayChange: boolean;
   /** Path of the file to show; undefined: it has no pages. */
@@ -117,6 +121,9 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
               <Downloads {...parts} />
               {!mayChange && <p class="hint">{texts.list.readOnly}</p>}
             </section>
+            {shown.retention !== undefined && (
+              <RetentionOf page={page} user={user} id={document.id} retention={shown.retention} />
+            )}
             <Mails {...parts} />
             <section>
               <History {...parts} />
