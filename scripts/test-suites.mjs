@@ -37,7 +37,7 @@ const LONG = [
   'contract/postgres-{marks,packed-store,pair-order,store}',
   'actors/portal/webhooks/kill*',
   'actors/shared/objects/*',
-  'http/portal/kills/*',
+  'http/portal/{kills,retention}/*',
   'http/portal/{nonsense*,audit-trail*,openapi*,program,xades-options*}',
   'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,seal-profile,signed-envelopes,signing-provider,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',

@@ -73,6 +73,7 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   UserNotFound: 422,
   SigningFailed: 422,
   VersionChanged: 422,
+  LegalHold: 422, // ours
   GrantsChanged: 422, // ours
   TimestampNotAvailable: 422,
   AttachmentNotFound: 422,
@@ -173,6 +174,12 @@ export const ENDPOINTS: { readonly [name: string]: string } = {
 
 /** Endpoints beyond the document, each with its source. */
 export const ADDED: { readonly [name: string]: string } = {
+  'GET /api/retention': 'application', // docs/decisions/0610-retention-and-holds.md
+  'PUT /api/retention': 'application', // docs/decisions/0610-retention-and-holds.md
+  'GET /api/retention/documents': 'application', // docs/decisions/0610-retention-and-holds.md
+  'GET /api/documents/{id}/retention': 'application', // docs/decisions/0610-retention-and-holds.md
+  'PUT /api/documents/{id}/hold': 'application', // docs/decisions/0610-retention-and-holds.md
+  'PUT /api/folders/{id}/hold': 'application', // docs/decisions/0610-retention-and-holds.md
   'GET /api/folders/{id}/grants': 'application', // docs/decisions/0288-rights-on-folders.md
   'PUT /api/folders/{id}/grants': 'application',
   'GET /api/folders/{id}/grantees': 'application',

@@ -65,6 +65,8 @@ test('requests that sign or allow signing need the scope Sign, and only requests
   );
   const ofOrganizations = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
   const ofGrants = /^\/api\/folders\/\{id\}\/grants$/;
+  const ofRetention = /^\/api\/(?:retention|(?:documents|folders)\/\{id\}\/hold)$/;
+  const ofRetentionReads = /^\/api\/(?:retention(?:\/documents)?|documents\/\{id\}\/retention)$/;
   // It weakens what protects the documents of the whole organization.
   const ofFactors = /^\/api\/documents\/authenticator-app-reset$/;
   for (const route of routes.filter(({ path }) => path.startsWith('/api/'))) {
@@ -73,12 +75,18 @@ test('requests that sign or allow signing need the scope Sign, and only requests
     if (method === 'GET') t.is(scope, 'Read', name);
     t.is(
       scope === 'Administer',
-      method !== 'GET' && [ofOrganizations, ofGrants, ofFactors].some((one) => one.test(path)),
+      method !== 'GET' && [ofOrganizations, ofGrants, ofFactors, ofRetention].some((one) => one.test(path)),
       name,
     );
     // Senders have a session, and the scopes Read and Create.
     const isSessionScoped = 'sessionScope' in route && route.sessionScope === 'Administer';
-    t.is(isSessionScoped, method === 'GET' && auth === 'application' && ofOrganizations.test(path), name);
+    t.is(
+      isSessionScoped,
+      method === 'GET' &&
+        auth === 'application' &&
+        [ofOrganizations, ofRetentionReads].some((one) => one.test(path)),
+      name,
+    );
   }
 });
 

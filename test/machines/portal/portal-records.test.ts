@@ -20,6 +20,7 @@ import { mailboxSessionMachine } from '../../../machines/portal/mailbox-session.
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
 import { publicLinkMachine } from '../../../machines/portal/public-link.ts';
 import { reportMachine } from '../../../machines/portal/report.ts';
+import { retentionMachine } from '../../../machines/portal/retention.ts';
 import { savedRequestMachine } from '../../../machines/portal/saved-request.ts';
 import { MAX_SEGMENTS, segmentedUploadMachine } from '../../../machines/portal/segmented-upload.ts';
 import { uploadMachine } from '../../../machines/portal/upload.ts';
@@ -131,9 +132,22 @@ const CASES: readonly Case[] = [
     events: {
       REPARENT: { parentId: 'f-1' },
       GRANT: { grants: [{ type: 'User', id: 'u-1', right: 'Read' }], by: 'user u-2' },
+      HOLD: { by, reason: 'x' },
       REMOVE: { action: 'MoveContent', destination: null, by },
       EMPTIED: {},
     },
+  },
+  {
+    file: 'machines/portal/retention.ts',
+    machine: retentionMachine,
+    input: {
+      organizationId: 'o-1',
+      noticeDays: 1,
+      rules: [],
+      last: { pass: 1, at: -1e9 },
+      isRunning: false,
+    },
+    events: { SET: { noticeDays: 2, rules: [] }, DUE: {}, PASSED: { pass: 1 } },
   },
   {
     file: 'machines/portal/branding.ts',

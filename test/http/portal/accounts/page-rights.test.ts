@@ -222,6 +222,7 @@ test('each person finds on the pages what the role and the right permit, and all
     '/organization/users': ['/organization/users'],
     '/organization/users/{userId}': [`/organization/users/${member}`],
     '/organization/signing-providers': ['/organization/signing-providers'],
+    '/organization/retention': ['/organization/retention'],
     '/organization/applications': ['/organization/applications'],
     '/organization/applications/{applicationId}': [`/organization/applications/${application}`],
     '/organization/branding': ['/organization/branding'],

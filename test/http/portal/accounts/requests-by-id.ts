@@ -55,6 +55,8 @@ const plain = (path: string) => () => path;
 export const REQUESTS: readonly Request[] = [
   ['GET /api/documents/{id}', document('')],
   ['DELETE /api/documents/{id}', document('')],
+  ['GET /api/documents/{id}/retention', document('/retention')],
+  ['PUT /api/documents/{id}/hold', document('/hold'), () => ({ reason: null })],
   ['POST /api/documents/{id}/action-url', document('/action-url'), () => ({ emailAddress: user.email })],
   [
     'GET /api/documents/{id}/attachments/{attachmentId}/content',
@@ -138,6 +140,7 @@ export const REQUESTS: readonly Request[] = [
   ],
   ['GET /api/folders/{id}', ({ folder }) => `/api/folders/${folder}`],
   ['GET /api/folders/{id}/details', ({ folder }) => `/api/folders/${folder}/details`],
+  ['PUT /api/folders/{id}/hold', ({ folder }) => `/api/folders/${folder}/hold`, () => ({ reason: null })],
   ['GET /api/folders/{id}/grants', ({ folder }) => `/api/folders/${folder}/grants`],
   ['PUT /api/folders/{id}/grants', ({ folder }) => `/api/folders/${folder}/grants`, () => ({ grants: [] })],
   ['GET /api/folders/{id}/grantees', ({ folder }) => `/api/folders/${folder}/grantees`],
@@ -320,6 +323,9 @@ export const OF_NOBODY = new Set([
   'POST /api/documents/authenticator-app-reset',
   'POST /api/users/notify-pending',
   'GET /api/documents/operations',
+  'GET /api/retention',
+  'PUT /api/retention',
+  'GET /api/retention/documents',
   'GET /api/document-drafts',
   'GET /api/templates',
   'GET /api/public-links',

@@ -104,6 +104,12 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'POST /api/folders/{id}/delete': 'Manage',
   'GET /api/folders/{id}/details': 'Read',
   'GET /api/folders/{id}/grantees': 'grants',
+  'GET /api/retention': 'scope',
+  'PUT /api/retention': 'scope',
+  'GET /api/retention/documents': 'scope',
+  'GET /api/documents/{id}/retention': 'Manage',
+  'PUT /api/documents/{id}/hold': 'Manage',
+  'PUT /api/folders/{id}/hold': 'Manage',
   'GET /api/folders/{id}/grants': 'Manage',
   'PUT /api/folders/{id}/grants': 'grants',
   'POST /api/marks-sessions': 'scope',
@@ -204,6 +210,7 @@ const BODIES: { readonly [route: string]: (ids: Placed) => object } = {
   'POST /api/documents/sms-authentication-code': ({ action }) => ({ flowActionId: action }),
   'POST /api/documents/authenticator-app-reset': ({ action }) => ({ flowActionId: action }),
   'POST /api/organizations/users': () => ({ name: 'U', email: 'u@example.org' }),
+  'PUT /api/retention': () => ({ rules: [] }),
   'POST /api/users/notify-pending': () => ({ emails: ['u@example.org'] }),
 };
 
