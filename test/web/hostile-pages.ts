@@ -519,8 +519,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
   return [
     ['signing providers', signingProvidersPage(page, user, [provider], failed)],
     retentionOf(page, user, failed),
-    ['documents', documents('')],
-    ['drafts', documents('drafts')],
+    ...['', 'drafts'].map((show) => [`documents ${show}`, documents(show)] as const),
     ['bulk', bulkPage(page, user, { template, mayUse: true, file, preview, key: HOSTILE, refusal })],
     [
       'links',
