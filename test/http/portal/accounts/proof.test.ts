@@ -66,6 +66,12 @@ const UNPROVEN = [
   'POST /organization/mail-test',
   'POST /organization/signing-providers/{providerId}/test',
   'POST /organization/origins',
+  // The notice and the mail to all administrators come first.
+  'POST /organization/retention/holds',
+  'POST /organization/retention/holds/{type}/{id}/removal',
+  'POST /organization/retention/notice',
+  'POST /organization/retention/rules',
+  'POST /organization/retention/rules/{folder}/{status}/removal',
   'POST /organization/users/{userId}/sessions',
   'POST /organization/webhooks',
   'POST /organization/webhooks/{webhookId}',
