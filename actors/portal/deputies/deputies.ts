@@ -32,7 +32,7 @@ const PER_MAILBOX = { most: 10, period: DAY_MS };
 /** As an office of many people has at most, before its holidays. */
 const PER_NETWORK = { most: 100, period: DAY_MS };
 const PER_DOMAIN = { most: 200, period: DAY_MS };
-const TOO_MANY = 'As many deputies were named as may in a day.';
+const TOO_MANY = 'No more deputies can be named today.';
 
 export class Deputies {
   constructor(

@@ -163,6 +163,7 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
     '/organization',
     '/organization/applications',
     '/organization/branding',
+    '/organization/signing-providers',
     '/organization/users',
   ]) {
     await page.goto(`${program.url}${path}`);
@@ -255,7 +256,7 @@ test.serial(
     await signIn(page, program);
     for (const culture of LANGUAGES) {
       await page.goto(`${program.url}/account/documents?culture=${culture}`);
-      t.is(await page.locator('.side ul a').count(), 8, culture);
+      t.is(await page.locator('.side ul a').count(), 10, culture);
       const cut = await page.evaluate(`[...document.querySelectorAll('.side :is(a, button)')]
         .filter((one) => {
           const { bottom, right } = one.getBoundingClientRect();

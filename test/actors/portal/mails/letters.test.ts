@@ -257,6 +257,7 @@ test('a participant who is also told in any case gets the link to the signed fil
     ...summary({}),
     organization: { id: ORGANIZATION_1, name: 'Acme' },
     observers: [],
+    made: [],
     tags: [],
     notifiedEmails: ['ana@example.test', 'boss@example.test'],
     disableNotifications: false,

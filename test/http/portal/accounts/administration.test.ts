@@ -260,6 +260,7 @@ test.serial('pages in other languages contain no English word', async (t) => {
     '/organization/applications',
     application,
     '/organization/branding',
+    '/organization/signing-providers',
     '/organization/users',
     '/organization?done=webhookAdded',
     `${template}/bulk`,

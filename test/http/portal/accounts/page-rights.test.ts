@@ -94,6 +94,9 @@ const ELSEWHERE = [
   'POST /account/links/{id}/devices/{device}/end',
   // Of organizations that have sent few documents, or none.
   'POST /account/documents/sample',
+  // Of rules of retention and holds that nobody has here.
+  'POST /organization/retention/rules/{folder}/{status}/removal',
+  'POST /organization/retention/holds/{type}/{id}/removal',
   // The script of the button `link` calls it.
   'POST /account/documents/{id}/participants/{action}/link',
 ];
