@@ -80,6 +80,8 @@ export function signedOut(https: boolean): ReplyHeaders {
 /** Header with the token of a session of the editor in another application. */
 const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
+/** Leads on to the page that was asked for, or to the documents. */
+export const AFTER_SIGN_IN = '/account?from=link';
 /** The second factor after a mailed link. */
 export const SECOND_STEP_PATH = '/account/second-step';
 /** Scripts wait there for changes. */

@@ -26,6 +26,7 @@ import { clearedCookie, readCookie, sessionCookie } from '../../core/access/sess
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import {
+  AFTER_SIGN_IN,
   requestOriginOf,
   requireFormToken,
   SECOND_STEP_PATH,
@@ -50,7 +51,6 @@ import { requireOwnOrigin } from './sign-in-pages.ts';
 const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
 const PAGES = { 200: 'page', 302: 'empty', 422: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
 const PATH = '/account/second-factor';
-const ONWARD = '/account?from=link';
 
 type Trouble = 'wrong' | 'locked' | undefined;
 
@@ -159,7 +159,8 @@ function passSecondStepRoute({ factors, signIn }: SecondFactorPages): AnyRoute {
         [['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)]] as const;
       if (hasFactor) {
         const outcome = await factors.pass(waiting, { code, credential }, requestOriginOf(request), cookie);
-        if (outcome.kind === 'done') return redirect(302, addressFrom(shown, ONWARD), begin(outcome.result));
+        if (outcome.kind === 'done')
+          return redirect(302, addressFrom(shown, AFTER_SIGN_IN), begin(outcome.result));
         const { request: asked } = waiting;
         return accountReply(422, secondStepPage(shown, { formToken, trouble: outcome.kind, request: asked }));
       }
@@ -169,7 +170,7 @@ function passSecondStepRoute({ factors, signIn }: SecondFactorPages): AnyRoute {
         : factors.addPasskey(waiting, { credential, name }, requestOriginOf(request), cookie));
       if (made?.token === undefined)
         return accountReply(422, await newFactorPage(factors, shown, waiting, sealed));
-      const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], ONWARD));
+      const reply = accountReply(200, recoveryCodesPage(shown, made.recovery ?? [], AFTER_SIGN_IN));
       return { ...reply, headers: [...(reply.headers ?? []), ...begin(made.token)] };
     },
   });

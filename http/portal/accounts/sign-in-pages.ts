@@ -28,6 +28,7 @@ import { type PageReply, redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { noSignOn } from '../../core/sign-on/sign-on.ts';
 import {
+  AFTER_SIGN_IN,
   onwardPath,
   requestOriginOf,
   SECOND_STEP_PATH,
@@ -169,18 +170,24 @@ class AttemptLimit {
   }
 }
 
-function formRoute({ form }: SignInPages): AnyRoute {
+function formRoute({ form, signIn }: SignInPages): AnyRoute {
   return portalRoute({
     ...COMMON,
     method: 'GET',
     path: SIGN_IN_PATH,
     summary: 'A page for users: the form that requests a sign-in link.',
-    description: 'Needs no session. The link is sent by e-mail; there are no passwords.',
-    headers: ['accept-language'],
+    description:
+      'The link is sent by e-mail; there are no passwords. Who is signed in is led on, unless `again` asks for a proof.',
+    headers: ['accept-language', 'cookie'],
     query: formQuery,
-    responses: PAGES,
-    handle: ({ query, header, caller }) =>
-      form.page(formPageOf(query, header('accept-language')), caller.https),
+    responses: { 302: 'empty', ...PAGES },
+    async handle({ query, header, caller }) {
+      const shown = formPageOf(query, header('accept-language'));
+      const cookie = readCookie(header('cookie'), userCookie(caller.https));
+      const isSignedIn = cookie !== '' && (await signIn.session(cookie)) !== undefined;
+      if (isSignedIn && query.again === undefined) return redirect(302, addressFrom(shown, AFTER_SIGN_IN));
+      return form.page(shown, caller.https);
+    },
   });
 }
 
@@ -250,7 +257,7 @@ function passkeyRoute({ signIn, factors, form, limit }: SignInPages): AnyRoute {
       const from = requestOriginOf({ caller, header });
       const token = await signIn.begin(ticket, only.id, from);
       await signIn.end(readCookie(header('cookie'), userCookie(caller.https)));
-      return redirect(302, addressFrom(shown, '/account?from=link'), [
+      return redirect(302, addressFrom(shown, AFTER_SIGN_IN), [
         ['Set-Cookie', sessionCookie(userCookie(caller.https), token, caller.https)],
       ]);
     },
@@ -314,7 +321,7 @@ function useLinkRoute({ signIn, providerSignIn, factors, signOn, form, limit }: 
         // A session that the browser had is not taken over.
         await signIn.end(readCookie(header('cookie'), userCookie(caller.https)));
         const cookie = sessionCookie(userCookie(caller.https), token, caller.https);
-        const onward = (await factors.pending(token)) ? SECOND_STEP_PATH : '/account?from=link';
+        const onward = (await factors.pending(token)) ? SECOND_STEP_PATH : AFTER_SIGN_IN;
         return redirect(302, addressFrom(shown, onward), [
           ['Set-Cookie', cookie],
           ...(confirming === undefined
@@ -337,7 +344,6 @@ function accountRoute({ sessions, factors }: SignInPages): AnyRoute {
     summary: 'A page for users: who is signed in.',
     auth: 'user',
     async handle({ page, user, query, cookies, caller }) {
-      // Signing in leads here, and on to the page that was asked for, or to the documents.
       if (query['from'] === 'link') {
         const { path = '/account/documents', headers } = onwardPath(cookies, caller.https) ?? {};
         return redirect(302, addressFrom(page, path), headers);

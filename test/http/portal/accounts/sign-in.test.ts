@@ -38,6 +38,10 @@ test.serial('a link signs in once by its button, and a GET of it changes nothing
   t.is(shown.headers.get('cache-control')?.includes('no-store'), true);
   t.true((await shown.text()).includes('ana@example.org'));
 
+  const led = await browser.fetch('/sign-in');
+  t.deepEqual([led.status, led.headers.get('location')], [302, '/account?from=link'], 'nothing to ask for');
+  t.is((await browser.fetch('/sign-in?again=yes')).status, 200, 'a proof is asked for anew');
+
   // The same link again, from a page that still shows the button.
   const ticket = searchParams.get('ticket') ?? '';
   const organization = /name="organization" value="([^"]+)"/.exec(text)?.[1] ?? '';
