@@ -26,6 +26,7 @@ const ROOT = join(import.meta.dirname, '..');
 const out = resolve(process.argv[2] ?? 'dist-site');
 const built = (path) => import(pathToFileURL(join(ROOT, process.env.SEALWRIGHT_DIST ?? 'dist', path)).href);
 const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
+const { withPartsInPlace } = await built('http/core/openapi/shared-parts.js');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** Pages by their source. The front page is README.md. */
@@ -86,7 +87,7 @@ await writeSearch();
 write('llms.txt', llms());
 for (const { name, document } of apis) {
   write(`api/${name}.json`, JSON.stringify(document));
-  const collection = postmanCollection(document, name);
+  const collection = postmanCollection(withPartsInPlace(document), name);
   write(`api/${name}.postman_collection.json`, JSON.stringify(collection, null, 1));
 }
 console.log(`${pages.length} pages in ${out}`);
@@ -94,7 +95,7 @@ console.log(`${pages.length} pages in ${out}`);
 /** The pages of an API; the navigation has the overview. */
 async function referencePages({ name, title, document }) {
   const overview = `api/${name}.html`;
-  const made = await apiReference(document, built, name);
+  const made = await apiReference(withPartsInPlace(document), built, name);
   return made.map((page) => ({
     target: `api/${page.name}.html`,
     title: page.name === name ? title : page.title,

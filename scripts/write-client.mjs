@@ -11,8 +11,9 @@ const built = (path) => import(pathToFileURL(join(root, process.env.SEALWRIGHT_D
 const isCheck = process.argv.includes('--check');
 
 const { batchDocument, portalDocument } = await built('test/http/descriptions.js');
+const { withPartsInPlace } = await built('http/core/openapi/shared-parts.js');
 
-const documents = { portal: portalDocument(), batch: batchDocument() };
+const documents = { portal: withPartsInPlace(portalDocument()), batch: withPartsInPlace(batchDocument()) };
 const files = Object.entries(documents).map(([name, document]) => [`${name}.d.ts`, typesOf(document, name)]);
 files.push(['idempotency-keys.ts', idempotencyKeys(Object.values(documents))]);
 for (const [name, text] of files) {
@@ -58,7 +59,7 @@ function typesOf({ paths, components }, name) {
       lines.push(`    readonly query: ${parametersOf(operation, 'query')};`);
       lines.push(`    readonly body: ${bodyOf(operation)};`);
       lines.push(`    readonly answer: ${answerOf(operation)};`);
-      lines.push(`    readonly code: ${codesOf(operation, components)};`);
+      lines.push(`    readonly code: ${codesOf(operation)};`);
       lines.push('  };');
     }
   }
@@ -93,11 +94,8 @@ function answerOf({ responses }) {
 }
 
 /** Codes of all refusals; of those without a code in the body, none. */
-function codesOf({ responses }, { responses: shared }) {
+function codesOf({ responses }) {
   const codes = Object.values(responses)
-    .map(({ $ref }, index) =>
-      $ref === undefined ? Object.values(responses)[index] : shared[$ref.slice($ref.lastIndexOf('/') + 1)],
-    )
     .flatMap(({ content = {} }) => Object.values(content))
     .flatMap(({ schema = {} }) => schema.properties?.code?.enum ?? schema.properties?.code?.const ?? []);
   const found = [...new Set(codes)].sort();

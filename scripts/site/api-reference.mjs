@@ -11,7 +11,7 @@ export async function apiReference(document, built, name) {
   const words = (text) => richText(text).text;
   const view = (schema) =>
     schemaView(schema).text.replaceAll('href="#schema-', `href="${name}-schemas.html#schema-`);
-  return pagesOf(document, { words, view, operationView: operationViewer(document, { words, view }) }, name);
+  return pagesOf(document, { words, view, operationView: operationViewer({ words, view }) }, name);
 }
 
 function heading(depth, id, inner) {
@@ -74,7 +74,7 @@ function pagesOf({ info, tags, paths, components }, { words, view, operationView
 }
 
 /** Returns the view of an operation. */
-function operationViewer({ components }, { words, view }) {
+function operationViewer({ words, view }) {
   return operationView;
 
   function operationView({
@@ -108,9 +108,7 @@ function operationViewer({ components }, { words, view }) {
     ].join('\n');
   }
 
-  function answerView({ $ref, ...response }) {
-    const { description = '', content } =
-      $ref === undefined ? response : components.responses[$ref.split('/').at(-1)];
+  function answerView({ description, content }) {
     return `${words(description)}${content === undefined ? '' : contentView({ content })}`;
   }
 

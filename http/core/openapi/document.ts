@@ -12,6 +12,7 @@ import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
 import { ResponseBook } from './responses.ts';
 import { type Schema, SchemaBook } from './schemas.ts';
+import { withSharedParts } from './shared-parts.ts';
 import { WEBHOOK_HEADERS, type WebhookDescriptions, webhooksOf } from './webhooks.ts';
 
 type Mutable = { [keyword: string]: unknown };
@@ -165,7 +166,7 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     },
   });
   addExamples(document, book);
-  return document;
+  return withSharedParts(document);
 }
 
 function addExamples({ paths, components, webhooks = {} }: OpenApiDocument, book: SchemaBook): void {

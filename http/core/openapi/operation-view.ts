@@ -25,7 +25,7 @@ export interface OperationView {
   }[];
   readonly requestBody?: { readonly required: boolean; readonly content: MediaTypes };
   readonly responses: {
-    readonly [status: string]: { readonly description?: string; readonly content?: MediaTypes };
+    readonly [status: string]: { readonly description: string; readonly content?: MediaTypes };
   };
 }
 
@@ -49,7 +49,7 @@ ${
 
 /** Searchable text of an operation, in lower case. */
 function operationTexts(method: string, path: string, operation: OperationView): string {
-  const codes = Object.values(operation.responses).map(({ description = '' }) => description);
+  const codes = answersOf(operation).map(([, { description }]) => description);
   const names = (operation.parameters ?? []).map(({ name }) => name);
   const { summary, description: text = '' } = operation;
   return [method, path, summary, text, ...operation.tags, ...names, ...codes].join(' ').toLowerCase();
@@ -77,18 +77,21 @@ function bodyView({ requestBody }: OperationView): Html | undefined {
   return html`<h4>Body${requestBody.required ? '' : ' (optional)'}</h4><p>${types}</p>${schemaView(schema)}`;
 }
 
-function responsesView({ responses }: OperationView): Html {
-  const rows = Object.entries(responses)
-    .filter(([, response]) => response.description !== undefined)
-    .map(([status, { description = '', content = {} }]) => {
-      const bodies = Object.entries(content).map(([type, { schema }]) => {
-        const shown =
-          schema === undefined || type.startsWith('application/problem') ? undefined : schemaView(schema);
-        return html`<p><code>${type}</code></p>${shown}`;
-      });
-      return html`<details${Number(status) < 300 ? ' open' : ''}><summary><span class="status s${status.slice(0, 1)}">${status}</span></summary>
-<p>${richText(description)}</p>${bodies}</details>`;
+/** Without what every operation answers, which every search would find. */
+function answersOf({ responses }: OperationView) {
+  return Object.entries(responses).filter(([status]) => status !== '307');
+}
+
+function responsesView(operation: OperationView): Html {
+  const rows = answersOf(operation).map(([status, { description, content = {} }]) => {
+    const bodies = Object.entries(content).map(([type, { schema }]) => {
+      const shown =
+        schema === undefined || type.startsWith('application/problem') ? undefined : schemaView(schema);
+      return html`<p><code>${type}</code></p>${shown}`;
     });
+    return html`<details${Number(status) < 300 ? ' open' : ''}><summary><span class="status s${status.slice(0, 1)}">${status}</span></summary>
+<p>${richText(description)}</p>${bodies}</details>`;
+  });
   return html`<h4>Answers</h4>${rows}`;
 }
 

@@ -13,6 +13,7 @@ import { type Descriptions, headerParameters, type Parameter } from './headers.t
 import type { SecurityInfo } from './operation-info.ts';
 import { type ResponseContext, responsesOf } from './responses.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
+import { identifier } from './shared-parts.ts';
 
 /** Context shared by all operations of a service. */
 export interface OperationContext extends ResponseContext {
@@ -70,7 +71,7 @@ export function operationId({ method, path, auth }: Pick<AnyRoute, 'method' | 'p
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== '');
   const named = [...(words.length === 0 ? ['root'] : words), ...(auth === 'page' ? ['page'] : [])];
-  return `${method.toLowerCase()}${named.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}`;
+  return `${method.toLowerCase()}${identifier(named)}`;
 }
 
 /** Name, schema and required flag of each member of an object. */

@@ -10,6 +10,7 @@ import type { OpenApiDocument } from './document.ts';
 import { type OperationView, operationView } from './operation-view.ts';
 import { richText, schemaView } from './schema-view.ts';
 import type { Schema } from './schemas.ts';
+import { withPartsInPlace } from './shared-parts.ts';
 
 export function referencePage(
   document: OpenApiDocument,
@@ -23,15 +24,10 @@ export function referencePage(
     readonly scopes?: Frame['scopes'];
   },
 ): string {
-  const { info, tags, paths, components } = document;
+  const { info, tags, paths, components } = withPartsInPlace(document);
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]) =>
-        ({
-          method,
-          path,
-          operation: withResponses(operation as OperationView, components['responses']),
-        }) as const,
+      ([method, operation]) => ({ method, path, operation: operation as OperationView }) as const,
     ),
   );
   const groups = tags.map(({ name, description }) => {
@@ -91,19 +87,6 @@ ${lines(
     script: 'reference.js',
     main,
   });
-}
-
-/** Takes refusals in place of references to them. What every operation answers, such as 307, would be found by every search. */
-function withResponses(
-  operation: OperationView,
-  shared: OpenApiDocument['components'][string] = {},
-): OperationView {
-  const responses = Object.entries(operation.responses).map(([status, response]) => {
-    const { $ref } = response as { readonly $ref?: string };
-    const isRefusal = $ref !== undefined && Number(status) >= 400;
-    return [status, (isRefusal && shared[$ref.slice($ref.lastIndexOf('/') + 1)]) || response];
-  });
-  return { ...operation, responses: Object.fromEntries(responses) };
 }
 
 /** An API key for the forms below; it stays in the page. */

@@ -3,13 +3,13 @@
  *
  * Source: OpenAPI 3.1.1 §4.8.16 ("Responses Object").
  */
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Content } from '../../../contracts/operation.ts';
 import type { AnyRoute } from '../router.ts';
 import { headerRefs, optionalHeaders, type ResponseHeader, SCOPE_ERROR } from './headers.ts';
 import type { RefusalInfo, RequestShapes } from './operation-info.ts';
 import type { SchemaBook } from './schemas.ts';
+import { identifier, nameFor } from './shared-parts.ts';
 
 export interface ResponseObject {
   readonly description: string;
@@ -53,15 +53,11 @@ export class ResponseBook {
   }
 }
 
-/**
- * `JobNotFailed409`: an identifier, because generators name types by it. Of many codes a digest, so that the name changes
- * with them.
- */
+/** `JobNotFailed409`; of many codes a digest. */
 function refusalName(status: number, codes: readonly string[]): string {
-  const digest = createHash('sha256').update(codes.join(' ')).digest('hex').slice(0, 8);
-  const words =
-    codes.length <= MAX_NAMED_CODES ? codes.flatMap((code) => code.split(/[.-]/)) : ['Any', digest];
-  return `${words.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}${status}`;
+  const isShort = codes.length <= MAX_NAMED_CODES;
+  const name = isShort ? identifier(codes.flatMap((code) => code.split(/[.-]/))) : nameFor('any', codes);
+  return `${name}${status}`;
 }
 
 export interface ResponseContext {

@@ -1,5 +1,6 @@
 /** Requests for every operation of an API description. */
 import type { OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { withPartsInPlace } from '../../../http/core/openapi/shared-parts.ts';
 import { MAX_HEAD_BYTES } from '../../../http/core/transport/head-limit.ts';
 import type { Random } from '../random.ts';
 import { type KnownTexts, type Schema, STRANGE, textOf, Values } from './request-values.ts';
@@ -38,7 +39,7 @@ export class RequestMaker {
     this.#random = random;
     this.#known = known;
     this.#values = new Values(random, known, document.components['schemas'] as { [name: string]: Schema });
-    this.#operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    this.#operations = Object.entries(withPartsInPlace(document).paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(
         ([method, operation]) =>
           [`${method.toUpperCase()} ${path}`, method.toUpperCase(), path, operation as Operation] as const,

@@ -19,6 +19,7 @@ import {
 } from '../../../contracts/batch/access.ts';
 import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
+import { withPartsInPlace } from '../../../http/core/openapi/shared-parts.ts';
 import { AccessKeysView } from '../../../web/pages/batch/access-keys.tsx';
 import { ActorView } from '../../../web/pages/batch/actor-page.tsx';
 import { ActorsView, DocumentsView } from '../../../web/pages/batch/actors.tsx';
@@ -58,7 +59,7 @@ interface Described {
 
 /** The example of an answer. */
 function answer(path: string, status = '200'): never {
-  const { get } = batchDocument().paths[path] as unknown as { readonly get: Described };
+  const { get } = withPartsInPlace(batchDocument()).paths[path] as unknown as { readonly get: Described };
   const found = get.responses[status]?.content?.['application/json']?.example;
   if (found === undefined) throw new Error(`GET ${path} has no example`);
   return found as never;

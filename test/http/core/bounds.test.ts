@@ -1,6 +1,7 @@
 /** Every list and text in requests has a maximum size, in both descriptions. */
 import test from 'ava';
 import type { OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { withPartsInPlace } from '../../../http/core/openapi/shared-parts.ts';
 import { batchDocument, portalDocument } from '../descriptions.ts';
 
 type Schema = { readonly [keyword: string]: unknown };
@@ -15,7 +16,7 @@ interface Operation {
 
 function* unbounded(document: OpenApiDocument): Generator<string> {
   const schemas = (document.components['schemas'] ?? {}) as { readonly [name: string]: Schema };
-  for (const [path, methods] of Object.entries(document.paths)) {
+  for (const [path, methods] of Object.entries(withPartsInPlace(document).paths)) {
     for (const [method, operation] of Object.entries(methods) as [string, Operation][]) {
       const name = `${method.toUpperCase()} ${path}`;
       for (const parameter of operation.parameters ?? []) {

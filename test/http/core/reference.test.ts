@@ -3,10 +3,10 @@ import formats from 'ajv-formats';
 import test from 'ava';
 import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
 import { EVENT_TYPES } from '../../../contracts/portal/webhooks/webhooks.ts';
-import { describeApi, hasExample, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
-import { portalApi } from '../../../http/portal/reference.ts';
+import { hasExample, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { withPartsInPlace } from '../../../http/core/openapi/shared-parts.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
-import { batchDocument, portalTable } from '../descriptions.ts';
+import { batchDocument, portalDocument } from '../descriptions.ts';
 
 interface Content {
   readonly [type: string]: { readonly schema?: object; readonly example?: unknown };
@@ -21,8 +21,8 @@ interface Operation {
 }
 
 const documents = {
-  batch: batchDocument(),
-  portal: describeApi(portalTable(), portalApi('test')),
+  batch: withPartsInPlace(batchDocument()),
+  portal: withPartsInPlace(portalDocument()),
 };
 
 function operationsOf(document: OpenApiDocument): readonly (readonly [string, Operation])[] {

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { withPartsInPlace } from '../../../../http/core/openapi/shared-parts.ts';
 import { freshFolder } from '../../../commands/program.ts';
 import { batchDocument, portalDocument } from '../../descriptions.ts';
 
@@ -28,8 +29,8 @@ interface Description {
 }
 
 const SERVICES = [
-  ['portal', 'PortalOperations', portalDocument() as unknown as Description],
-  ['batch', 'BatchOperations', batchDocument() as unknown as Description],
+  ['portal', 'PortalOperations', withPartsInPlace(portalDocument()) as unknown as Description],
+  ['batch', 'BatchOperations', withPartsInPlace(batchDocument()) as unknown as Description],
 ] as const;
 
 /** Statements that assign a value to a type. */
