@@ -216,14 +216,39 @@ export function claimedRolesOf({ values }: Attributes): string[] {
 }
 
 /**
- * Returns the explicit policy, dotted; undefined for none or an implied one (EN 319 122-1 §5.2.9). @throws
+ * Returns the explicit policy, dotted, with its digest; undefined for none or an implied one (EN 319 122-1 §5.2.9). @throws
  * {Asn1Error}
  *     SignaturePolicy ::= CHOICE { signaturePolicyId SignaturePolicyId, signaturePolicyImplied NULL }
+ *     SignaturePolicyId ::= SEQUENCE {
+ *      sigPolicyId    OBJECT IDENTIFIER,
+ *      sigPolicyHash  SEQUENCE { hashAlgorithm AlgorithmIdentifier, hashValue OCTET STRING }, … }
  */
-export function policyOf(attributes: Attributes): string | undefined {
+export function policyOf(
+  attributes: Attributes,
+): { readonly id: string; readonly digest: PolicyDigest | undefined } | undefined {
   const value = singleValue(attributes, OID.signaturePolicy);
   if (value === undefined || value.tag !== TAG.sequence) return undefined;
-  return oidText(enter(value, TAG.sequence).next());
+  const fields = enter(value, TAG.sequence);
+  return { id: oidText(fields.next()), digest: policyDigest(fields.nextIf(TAG.sequence)) };
+}
+
+interface PolicyDigest {
+  /** Undefined: it is not known here. */
+  readonly hash: HashName | undefined;
+  readonly value: Buffer;
+}
+
+/** Passes over what cannot be read: the policy is still named. */
+function policyDigest(named: Element | undefined): PolicyDigest | undefined {
+  if (named === undefined) return undefined;
+  try {
+    const fields = enter(named, TAG.sequence);
+    const { id } = parseAlgorithm(fields.next());
+    return { hash: HASH_BY_OID.get(id), value: octets(fields.next()) };
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
 }
 
 // Checks the signature value of a SignerInfo and lists the algorithms it uses (RFC 5652 §5.4).

@@ -9,6 +9,7 @@ import {
   type ValidationItem,
   type ValidationResults,
 } from '../core/validation-report.ts';
+import { policyName } from '../validation/icp-brasil.ts';
 import { escapeControls, painter, type Terminal } from './terminal.ts';
 import type { FileVerdict, Opinion, VerifyOptions } from './verify-verdict.ts';
 
@@ -98,7 +99,10 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
   for (const role of signature.claimedRoles ?? []) lines.push(line('claims', role));
   if (signature.reason !== undefined) lines.push(line('reason', signature.reason));
   if (signature.location !== undefined) lines.push(line('location', signature.location));
-  if (signature.policy !== undefined) lines.push(line('policy', signature.policy));
+  if (signature.policy !== undefined) {
+    const parts = [policyName(signature.policy), signature.policy].filter((part) => part !== undefined);
+    lines.push(line('policy', parts.join(', ')));
+  }
   if (signature.qualification !== undefined) lines.push(...qualificationLines(signature.qualification, line));
   const chain = chainText(results);
   if (chain !== undefined) lines.push(line('chain', chain));

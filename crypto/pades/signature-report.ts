@@ -11,7 +11,7 @@ import {
   warned,
 } from '../core/validation-report.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
-import { asText, type PdfDocument } from '../pdf/index.ts';
+import { asName, asText, type PdfDocument } from '../pdf/index.ts';
 import {
   isIntactTimestamp,
   type SignatureInfo,
@@ -96,9 +96,14 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
     claimedTime: readPdfTime(found.claimedTime) ?? facts.claimedTime,
     timestamps: [...facts.timestamps, ...around.later.map((later) => later.facts)],
     changes: placed.changes,
+    ...(facts.policyUse && { policyUse: { ...facts.policyUse, pdfNames: namesOf(found, around) } }),
     ...(reason === undefined ? {} : { reason }),
     ...(location === undefined ? {} : { location }),
   };
+}
+
+function namesOf({ dict, subFilter }: FoundSignature, { pdf }: SignatureContext): string {
+  return `${asName(pdf.resolve(dict.get('Filter')))} ${subFilter}`;
 }
 
 interface SubFilterRules {

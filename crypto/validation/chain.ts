@@ -52,6 +52,8 @@ export interface ChainVerdict {
   /** Undefined when every check passes. */
   readonly subIndication: SubIndication | undefined;
   readonly results: ValidationResults;
+  /** SHA-256, in hexadecimal, of the anchor of the path that passes. */
+  readonly anchor?: string | undefined;
 }
 
 /**
@@ -71,7 +73,8 @@ export function validateChain(request: ChainRequest): ChainVerdict {
     const isListed = anchor !== undefined && isIn(listed) && !isIn(own);
     const above = isListed ? issuerOf(anchor, [...own, ...others, ...listed], work) : undefined;
     const results = validatePath(path, request, above);
-    if (results.verdict().subIndication === undefined) return verdictOf(results);
+    if (results.verdict().subIndication === undefined)
+      return { ...verdictOf(results), anchor: anchor?.fingerprint };
     likely ??= results;
   }
   const isAccepted =

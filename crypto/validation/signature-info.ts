@@ -21,6 +21,7 @@ import { evidenceInAttributes, evidenceInData, joinEvidence } from '../evidence/
 import { checkToken } from '../evidence/timestamp-checks.ts';
 import { type ImprintSource, readTimestampToken, type TimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import type { PolicyUse } from './icp-brasil.ts';
 import { proofOf, type TotalSubIndication } from './proven-failures.ts';
 
 /** Sub-indications of TOTAL-FAILED (EN 319 102-1 table 5); all others are INDETERMINATE. */
@@ -146,6 +147,8 @@ export interface SignatureInfo {
   readonly changes: readonly ChangeRecord[];
   /** Dotted OID. */
   readonly policy: string | undefined;
+  /** Left out where nothing names a policy. */
+  readonly policyUse?: PolicyUse | undefined;
   readonly counterSignatures: readonly SignatureInfo[];
   readonly isTimestamp: boolean;
   /** The signature value, by which copies of it are told; left out where it can't be read. */

@@ -31,6 +31,7 @@ import {
   UNPROVEN,
   validateChain,
 } from './chain.ts';
+import { type PolicyCase, policyFindings } from './icp-brasil.ts';
 import {
   type FileSignatures,
   ResultsBuilder,
@@ -43,6 +44,8 @@ import type { ValidationRequest } from './trust.ts';
 interface ProofsOfExistence {
   /** Records in the order of the time-stamps. */
   readonly records: readonly TimestampRecord[];
+  /** Anchors of the valid time-stamps over the signature. */
+  readonly anchors: readonly (string | undefined)[];
   /** Earliest proven time of existence of the signature; undefined without proof. */
   readonly existed: number | undefined;
   /**
@@ -65,6 +68,7 @@ function validateTimestamps(
   work: WorkBudget,
 ): ProofsOfExistence {
   const records: TimestampRecord[] = [];
+  const anchors: (string | undefined)[] = [];
   const archives: Archive[] = [];
   let existed: number | undefined;
   let notBefore: number | undefined;
@@ -82,7 +86,7 @@ function validateTimestamps(
     const covered = stamp.token === undefined ? request.at : provenAt(stamp.token.der);
     // A content time-stamp is inside the signature, so proofs for the signature apply to it.
     const time = stamp.kind === 'content' ? Math.min(covered, existed ?? covered) : covered;
-    const record = validateTimestamp(stamp, facts, { ...request, time, evidenceTime, work });
+    const { record, anchor } = validateTimestamp(stamp, facts, { ...request, time, evidenceTime, work });
     records.unshift(record);
     const { genTime } = record;
     if (record.indication !== 'TOTAL-PASSED' || genTime === undefined) continue;
@@ -90,10 +94,11 @@ function validateTimestamps(
       notBefore = Math.max(genTime, notBefore ?? genTime);
       continue;
     }
+    if (stamp.kind === 'signature') anchors.push(anchor);
     existed = Math.min(genTime, existed ?? genTime);
     if (stamp.kind !== 'signature') archives.push({ genTime, covers: stamp.covers ?? (() => true) });
   }
-  return { records, existed, evidenceTime, notBefore };
+  return { records, anchors, existed, evidenceTime, notBefore };
 }
 
 /** A valid archive or document time-stamp. */
@@ -125,14 +130,14 @@ function validateTimestamp(
   { kind, token, findings }: TimestampInfo,
   facts: SignatureInfo,
   request: TimestampRequest,
-): TimestampRecord {
+): { readonly record: TimestampRecord; readonly anchor?: string | undefined } {
   const { time } = request;
   const results = new ResultsBuilder();
   for (const finding of findings) results.finding(finding);
   if (token === undefined) {
     const { indication, subIndication = 'FORMAT_FAILURE' } = results.verdict();
     const base = { kind, displayName: 'unreadable', genTime: undefined, certificate: undefined };
-    return { ...base, indication, subIndication, results: results.results() };
+    return { record: { ...base, indication, subIndication, results: results.results() } };
   }
   const certificate = timestampSigner(token, facts.certificates);
   checkOrder(token, time, results);
@@ -140,12 +145,12 @@ function validateTimestamp(
   for (const use of algorithmsOf(token, certificate)) {
     if (canBeJudged(use, certificate)) checkStrength(use, strengthTime, results);
   }
-  if (certificate !== undefined) checkAuthority(token, certificate, { facts, request, results });
+  const anchor = certificate && checkAuthority(token, certificate, { facts, request, results });
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   const verdict = results.verdict();
   const { lists } = request.trust;
   const others = [...token.certificates, ...facts.certificates];
-  return {
+  const judged = {
     kind,
     displayName: record?.subjectName ?? 'unknown authority',
     genTime: token.genTime,
@@ -160,6 +165,7 @@ function validateTimestamp(
       }),
     results: results.results(),
   };
+  return { record: judged, anchor };
 }
 
 function checkOrder(token: TimestampToken, time: number, results: ResultsBuilder): void {
@@ -188,6 +194,7 @@ function algorithmsOf(token: TimestampToken, certificate: Certificate | undefine
   return uses;
 }
 
+/** @returns the anchor, as `ChainVerdict.anchor` */
 function checkAuthority(
   token: TimestampToken,
   certificate: Certificate,
@@ -200,8 +207,12 @@ function checkAuthority(
     readonly request: TimestampRequest;
     readonly results: ResultsBuilder;
   },
-): void {
-  const { subIndication, results: inner } = validateChain({
+): string | undefined {
+  const {
+    subIndication,
+    results: inner,
+    anchor,
+  } = validateChain({
     certificate,
     others: [...token.certificates, ...facts.certificates],
     evidence: facts.evidence,
@@ -226,6 +237,7 @@ function checkAuthority(
   } else {
     results.passed({ type, message: 'The authority of the time-stamp is trusted.', inner });
   }
+  return anchor;
 }
 
 /**
@@ -261,7 +273,8 @@ function validateWithinBudget(
     if (!canBeJudged(use, facts.certificate)) continue;
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
   }
-  checkSigner(known, request, { proofs, time: bestTime, work, results });
+  const root = checkSigner(known, request, { proofs, time: bestTime, work, results });
+  addPolicyResults(facts, { root, proven: bestTime, stampRoots: proofs.anchors }, results);
   checkClaimedTime(facts, bestTime, request.at, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
     validateSignature(counter, request, work),
@@ -274,6 +287,17 @@ function validateWithinBudget(
     counterSignatures,
   });
   return request.trust.lists === undefined ? record : qualified(record, known, { ...request, work });
+}
+
+/** Judges by the rules of the policy that the signature names. */
+function addPolicyResults(
+  { policy, policyUse: use, format, certificate, claimedTime: claimed }: SignatureInfo,
+  found: Pick<PolicyCase, 'root' | 'proven' | 'stampRoots'>,
+  results: ResultsBuilder,
+): void {
+  if (policy === undefined) return;
+  for (const finding of policyFindings({ policy, use, format, certificate, claimed, ...found }))
+    results.finding(finding);
 }
 
 /** Adds what the trusted lists say. */
@@ -396,6 +420,7 @@ const TIMESTAMP_PROVES: { readonly [kind in SignatureInfo['timestamps'][number][
   document: 'A document time-stamp proves the signature and the evidence beside it.',
 };
 
+/** @returns the anchor, as `ChainVerdict.anchor` */
 function checkSigner(
   facts: SignatureInfo,
   { trust, at }: ValidationRequest,
@@ -410,10 +435,10 @@ function checkSigner(
     readonly work: WorkBudget;
     readonly results: ResultsBuilder;
   },
-): void {
+): string | undefined {
   const { certificate, certificates, evidence, isTimestamp, claimedTime } = facts;
   // A missing certificate already has a finding.
-  if (certificate === undefined) return;
+  if (certificate === undefined) return undefined;
   const purpose = isTimestamp ? 'timestamp' : 'signature';
   const chain = validateChain({
     certificate,
@@ -443,6 +468,7 @@ function checkSigner(
         : `The signer is not trusted: ${lowered(first.message)}`;
     results.failed(chain.subIndication, { type, message, inner });
   }
+  return chain.anchor;
 }
 
 /** Warns about a claimed time that cannot be right: nothing proves it, so it decides nothing. */

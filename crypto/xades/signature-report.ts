@@ -12,6 +12,7 @@ import {
 } from '../core/validation-report.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
+import type { PolicyUse } from '../validation/icp-brasil.ts';
 import {
   evidenceInTimestamp,
   levelOf,
@@ -21,7 +22,14 @@ import {
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
 import { DS, XADES } from './elements/identifiers.ts';
-import { isMac, isStructured, type ValueMethod, valueFault, valueMethodOf } from './validation/algorithms.ts';
+import {
+  hashOf,
+  isMac,
+  isStructured,
+  type ValueMethod,
+  valueFault,
+  valueMethodOf,
+} from './validation/algorithms.ts';
 import { coverageOf, prefixesText } from './validation/coverage.ts';
 import { type DocumentMap, idsNamedIn } from './validation/document-map.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
@@ -200,6 +208,21 @@ function policyFindings({ properties }: SignatureFormat): Finding[] {
   return [passed('attributes.policy', message, detail)];
 }
 
+function policyUse(
+  { properties }: SignatureFormat,
+  method: ValueMethod | undefined,
+  inside: readonly Certificate[],
+): PolicyUse {
+  const { policy, signingCertificate } = properties?.signed ?? {};
+  const named = policy?.digest;
+  return {
+    digest: named && { hash: hashOf(named.digestMethod), value: named.digest },
+    method: `${method?.scheme} ${method?.hash}`,
+    naming: signingCertificate?.version,
+    inside,
+  };
+}
+
 /** Nesting limit of counter-signatures; deeper ones are not examined. */
 const MAX_COUNTER_DEPTH = 4;
 
@@ -325,6 +348,7 @@ function formReport(
     timestamps: stamps.timestamps,
     changes: [],
     policy: signed?.policy?.identifier,
+    policyUse: policyUse(form, method, keyInfo.certificates),
     ...(signed !== undefined && { claimedRoles: signed.claimedRoles }),
     counterSignatures: counterSignatures(context, form, unsigned, counters?.depth ?? 0),
     isTimestamp: false,

@@ -40,8 +40,9 @@ import { checkToken } from '../../evidence/timestamp-checks.ts';
 import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
 import { algorithmName } from '../../x509/algorithm-names.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
-import { HASH_BY_OID, type HashName, hashNamed } from '../../x509/signature-algorithms.ts';
+import { HASH_BY_OID, type HashName, hashNamed, signatureMethod } from '../../x509/signature-algorithms.ts';
 import { type SignedBytes, unsupportedAlgorithm } from '../../x509/signature-values.ts';
+import type { PolicyUse } from '../icp-brasil.ts';
 import {
   evidenceInTimestamp,
   levelOf,
@@ -312,6 +313,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     ...evidenceRecords(signer),
   ];
   const { timestamps } = found;
+  const policy = attributes === undefined ? undefined : policyOf(attributes);
   return {
     format: options.format,
     level: isBaseline(context, bound, claimed) ? levelOf(timestamps, evidence) : undefined,
@@ -325,12 +327,27 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
     algorithms: [...algorithmsOf(signer, bound.certificate), ...bound.algorithms],
     timestamps,
     changes: [],
-    policy: attributes === undefined ? undefined : policyOf(attributes),
+    policy: policy?.id,
+    ...(policy !== undefined && { policyUse: policyUse(signer, context, policy.digest) }),
     counterSignatures: counterSignatures(signer, context),
     isTimestamp: false,
     value: signer.signature,
     claimedRoles,
     ...(identifier !== undefined && { contentIdentifier: identifier }),
+  };
+}
+
+function policyUse(
+  { attributes, signatureAlgorithm, digestAlgorithm }: SignerInfo,
+  { inside }: SignerContext,
+  digest: PolicyUse['digest'],
+): PolicyUse {
+  const method = signatureMethod(signatureAlgorithm.id);
+  return {
+    digest,
+    method: `${method?.scheme} ${method?.hash ?? HASH_BY_OID.get(digestAlgorithm)}`,
+    naming: attributes?.values.has(OID.signingCertificateV2) === true ? 2 : undefined,
+    inside,
   };
 }
 

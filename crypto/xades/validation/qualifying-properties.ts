@@ -49,7 +49,7 @@ interface DataFormat {
   readonly encoding: string | undefined;
 }
 
-/** Digest of a certificate. */
+/** Digest of a certificate, or of a policy. */
 interface CertificateDigest {
   /** URI of the hash function. */
   readonly digestMethod: string;
@@ -70,6 +70,8 @@ export interface CertificateName extends CertificateDigest {
 interface PolicyName {
   /** Dotted OID, or the URI when it is no object identifier; undefined when the policy is implied. */
   readonly identifier: string | undefined;
+  /** Left out where none can be read. */
+  readonly digest?: CertificateDigest | undefined;
 }
 
 /**
@@ -188,7 +190,10 @@ function readSigningCertificate(properties: SignatureNode): CertificateName | un
 
 /** Reads Cert = CertDigest { ds:DigestMethod, ds:DigestValue }, … */
 function certificateDigest(certificate: SignatureNode): CertificateDigest {
-  const digest = onlyChild(certificate, XADES, 'CertDigest');
+  return digestIn(onlyChild(certificate, XADES, 'CertDigest'));
+}
+
+function digestIn(digest: SignatureNode): CertificateDigest {
   assertChildren(digest, DS, 'DigestMethod', 'DigestValue');
   return {
     digestMethod: plainAlgorithm(onlyChild(digest, DS, 'DigestMethod')),
@@ -198,10 +203,17 @@ function certificateDigest(certificate: SignatureNode): CertificateDigest {
 
 /** Passes over what cannot be read: it names no signer. */
 function furtherDigest(certificate: SignatureNode): CertificateDigest[] {
+  const digest = readable(() =>
+    is(certificate, XADES, 'Cert') ? certificateDigest(certificate) : undefined,
+  );
+  return digest === undefined ? [] : [digest];
+}
+
+function readable<Value>(read: () => Value | undefined): Value | undefined {
   try {
-    return is(certificate, XADES, 'Cert') ? [certificateDigest(certificate)] : [];
+    return read();
   } catch (error) {
-    if (error instanceof FormFault) return [];
+    if (error instanceof FormFault) return undefined;
     throw error;
   }
 }
@@ -216,5 +228,8 @@ function readPolicy(node: SignatureNode): PolicyName {
   }
   const text = textOf(onlyChild(onlyChild(explicit, XADES, 'SigPolicyId'), XADES, 'Identifier')).trim();
   if (text === '') throw new FormFault('SignaturePolicyIdentifier names no policy');
-  return { identifier: /^(?:urn:oid:)?([0-2](?:\.\d+)+)$/i.exec(text)?.[1] ?? text };
+  return {
+    identifier: /^(?:urn:oid:)?([0-2](?:\.\d+)+)$/i.exec(text)?.[1] ?? text,
+    digest: readable(() => digestIn(onlyChild(explicit, XADES, 'SigPolicyHash'))),
+  };
 }

@@ -1,0 +1,237 @@
+/**
+ * Signature policies AD-RB and AD-RT of ICP-Brasil. The other kinds need values that are not judged here (references to evidence,
+ * older archive time-stamps, entries of PDFs of their own): they are said to be unknown, as the policies of others are.
+ *
+ * Source: DOC-ICP-15.03 v9.1, the policies and the approved lists (LPA) for CAdES and XAdES of 2025-06-12 and for PAdES of 2025-07-23.
+ */
+import type { SignatureFormat } from '../core/types.ts';
+import { type Finding, passed, type SubIndication, warned } from '../core/validation-report.ts';
+import type { Certificate } from '../x509/certificate.ts';
+import { keyBits } from '../x509/key-types.ts';
+
+/** Names the policy, and holds what its rules ask of the signature. */
+export interface PolicyUse {
+  /** Digest of the policy, as signed; undefined: there is none that can be read. */
+  readonly digest: { readonly hash: string | undefined; readonly value: Buffer } | undefined;
+  /** Scheme and hash of the value: `rsa-pkcs1 sha256`. */
+  readonly method: string;
+  /** Version of the attribute that names the signer's certificate. */
+  readonly naming: 1 | 2 | undefined;
+  /** Certificates in the signature. */
+  readonly inside: readonly Certificate[];
+  /** Filter and SubFilter of a PDF. */
+  readonly pdfNames?: string;
+}
+
+/** A signature, and what was found of trust in it. */
+export interface PolicyCase {
+  readonly policy: string;
+  readonly use: PolicyUse | undefined;
+  readonly format: SignatureFormat;
+  /** Of the signer. */
+  readonly certificate: Certificate | undefined;
+  /** Claimed and earliest proven time, milliseconds since the epoch. */
+  readonly claimed: number | undefined;
+  readonly proven: number;
+  /** SHA-256, in hexadecimal, of the root to which the signer leads; undefined: to none. */
+  readonly root: string | undefined;
+  /** Those of the authorities of the valid time-stamps over the signature. */
+  readonly stampRoots: readonly (string | undefined)[];
+}
+
+const ARC = '2.16.76.1.7.1.';
+
+const FORMS = {
+  Cades: { first: 1, kinds: ['AD-RB', 'AD-RT', 'AD-RV', 'AD-RC', 'AD-RA'], naming: 2 },
+  Xades: { first: 6, kinds: ['AD-RB', 'AD-RT', 'AD-RV', 'AD-RC', 'AD-RA'], naming: 1 },
+  Pades: { first: 11, kinds: ['AD-RB', 'AD-RT', 'AD-RC', 'AD-RA'], naming: 2 },
+} as const;
+
+type Form = keyof typeof FORMS;
+
+/** Roots, SHA-256 of their certificates. */
+const ROOT_V2 = 'fb47d92a9909fd4fa9bec02737543e1f3514ced747407a8d9cfa397b0915067c';
+const ROOT_V5 = 'caa53fc6091c6951887c976e378f6ef89aa6377c55d97b6475422b71ed7e9b17';
+const ROOT_V12 = 'd8478e37ce19c690cf657381e68fe600e4e1a042536830f06847e03e554c4b01';
+
+const RSA = { 'rsa-pkcs1 sha256': 2_048, 'rsa-pkcs1 sha512': 2_048 };
+const ECDSA = { 'ecdsa sha256': 256, 'ecdsa sha512': 256 };
+
+interface Rules {
+  readonly roots: readonly string[];
+  /** Fewest bits of keys by method. */
+  readonly methods: { readonly [method: string]: number };
+}
+
+/** Rules of the policies of one time. Curve25519 has 255 bits, which policies call 256. */
+export const RULES: { readonly [name in 'a' | 'b' | 'c' | 'd']: Rules } = {
+  a: { roots: [ROOT_V2], methods: { 'rsa-pkcs1 sha256': 2_048 } },
+  b: { roots: [ROOT_V2, ROOT_V5], methods: RSA },
+  c: { roots: [ROOT_V5, ROOT_V12], methods: { ...RSA, ...ECDSA, 'ed25519 sha512': 255 } },
+  d: { roots: [ROOT_V5, ROOT_V12], methods: { ...RSA, ...ECDSA } },
+};
+
+/** A policy: number after the arc, first and last day of signatures, rules, and SHA-256 of what signatures name: its inner digest in CMS, its file in XML. */
+type Row = readonly [number: string, from: string, until: string, rules: keyof typeof RULES, digest: string];
+
+/** A revoked policy ends with its revocation. */
+export const ICP_BRASIL: readonly Row[] = [
+  ['1.2.1', '2012-03-07', '2017-02-26', 'a', '3VfJikMTvBOYzmVD04AkWJV89xauMpTsTYwmJRKR5sE='],
+  ['1.2.2', '2016-04-27', '2029-03-02', 'b', 'D2+ixigZgXFslceYmQOYRFI7HGHCyWIonNrHgR/u4p4='],
+  ['1.2.3', '2018-05-14', '2029-03-02', 'b', 'sW6Iu/dzIqZ5lbeQeHeO09DqfIhYe29tUYtxXo92o9U='],
+  ['1.2.4', '2025-06-12', '2037-10-22', 'c', 'HzyQTETDkv7vRH4h+qegToXZwBUzRjIPVXtwQq9dzxM='],
+  ['2.2.1', '2012-03-07', '2017-02-26', 'a', 'IX2OaLXa/Ka8cv5hDj7J+cuffXWwmQkcJBBvSKZSeg8='],
+  ['2.2.2', '2016-04-27', '2029-03-02', 'b', 'L8KMYVWgV0VY2SxnTUcVjNrbEUTqrq/aHNdtupZ6Z3Q='],
+  ['2.2.3', '2018-05-14', '2029-03-02', 'b', 'gN/oHiqK52LNNgJTcikiMy7hAWTZkhVthHxHyPuHnNI='],
+  ['2.2.4', '2025-06-12', '2037-10-22', 'c', '+lncptnA6Ajrc5ey3oAMzlsOTaLELi5e8klqLOa63Lc='],
+  ['6.2.2', '2012-09-21', '2017-02-26', 'a', 'rMZdFlJvM/s/dvq11loULn5olZqr7rtAI5bo7F82jko='],
+  ['6.2.3', '2016-04-27', '2029-03-02', 'b', 'KTjDpF19hS0DcnzLlmgL3SHupHSBsxqCSxy4gPo1N7s='],
+  ['6.2.4', '2018-05-14', '2029-03-02', 'b', 'UCXZi0JhM3ioo0h9qX00IKJz4WSaAVUM/P83tg2c0vk='],
+  ['6.2.5', '2025-06-12', '2037-10-22', 'd', 'Oaap52JRcSljCNjfHyKOHeh5BFNCpLeoQjq5iD3WYig='],
+  ['7.2.2', '2012-09-21', '2017-02-26', 'a', 'rO36p92D+R/A1M0D9mvYHSxyCLuQNEpWHwWxHC5gSVI='],
+  ['7.2.3', '2016-04-27', '2029-03-02', 'b', 'kv143VJgmzpcGOsOklKvaS9xXidnSPE7nBACvIKeNPw='],
+  ['7.2.4', '2018-05-14', '2029-03-02', 'b', 'H0hGPTuShItN3hZLOkEtOkseO29/6CphfRB8r3LdpCQ='],
+  ['7.2.5', '2025-06-12', '2037-10-22', 'd', 'Wupm1EeB2CeGVGel9QL0G1CgLpDqxtnzeUJUqUC3iIM='],
+  ['11.1', '2015-08-25', '2029-03-02', 'b', 'UB1ptLcfxuVzI8LHQTGpyMYkCb43i6eI3CiFVWEbnlg='],
+  ['11.1.1', '2018-05-14', '2029-03-02', 'b', 'RPxYFustcF2MjwIqf5Oz+0nt+uGnuRSe9vq4M+m7Y/g='],
+  ['11.1.2', '2025-06-12', '2025-07-23', 'c', 'vyI1jJY7UpcfGMgi2FKcUWP+VfqO7RBo0yetxrwILuI='],
+  ['11.1.3', '2025-07-23', '2037-10-22', 'c', 'I+S+S5s2IXLk67DnK4ahM+zlqthD2GUcbjiguj8I/GA='],
+  ['12.1', '2015-08-25', '2029-03-02', 'b', 'zvu6AUcHe9IW6wTSslxWw9SsYNu+CM3Wl9Lc0AKbVug='],
+  ['12.1.1', '2018-05-14', '2029-03-02', 'b', '+h1E52rZHi9s1HG2mH6cDxxw1LcNoJVue+z03HksDB8='],
+  ['12.1.2', '2025-06-12', '2025-07-23', 'c', 'GeC+Mdkab/ppS74OmzXkvC+Hf2LcasengzraY0XhWvg='],
+  ['12.1.3', '2025-07-23', '2037-10-22', 'c', 'Idbo2fheVibccTBzN6fKvW/++NCFA4dGd1zwzmuk07U='],
+];
+
+/** Returns form and kind of a policy with its version; undefined for policies of others. */
+function policyKind(
+  policy: string,
+): { readonly form: Form; readonly kind: string; readonly version: string } | undefined {
+  if (!policy.startsWith(ARC)) return undefined;
+  const [first, ...version] = policy.slice(ARC.length).split('.');
+  for (const form of ['Cades', 'Xades', 'Pades'] as const) {
+    const kind = FORMS[form].kinds[Number(first) - FORMS[form].first];
+    if (kind !== undefined) return { form, kind, version: version.join('.') };
+  }
+  return undefined;
+}
+
+/** Returns the name of a policy, with its version, `ICP-Brasil AD-RB 2.4`; undefined for policies of others. */
+export function policyName(policy: string): string | undefined {
+  const found = policyKind(policy);
+  return found && `ICP-Brasil ${found.kind} ${found.version}`;
+}
+
+interface Judged extends PolicyCase {
+  readonly use: PolicyUse;
+  readonly row: Row;
+  readonly form: Form;
+  readonly kind: string;
+}
+
+interface PolicyRule {
+  readonly type: string;
+  /** Undefined: it is a warning. */
+  readonly subIndication: SubIndication | undefined;
+  readonly good: string;
+  readonly bad: string;
+  readonly holds: (judged: Judged) => boolean;
+}
+
+const isRoot = ({ row }: Judged, root: string | undefined): boolean =>
+  root !== undefined && RULES[row[3]].roots.includes(root);
+
+/** Rules of each policy. */
+export const POLICY_RULES: readonly PolicyRule[] = [
+  {
+    type: 'policy.digest',
+    subIndication: 'POLICY_PROCESSING_ERROR',
+    good: 'The signature names the policy by its digest.',
+    bad: 'The signature names the policy with another digest.',
+    holds: ({ use: { digest }, row }) =>
+      digest?.hash === 'sha256' && digest.value.equals(Buffer.from(row[4], 'base64')),
+  },
+  {
+    type: 'policy.form',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature is of the form of its policy.',
+    bad: 'The signature is of another form than its policy.',
+    // Before there were policies of PDFs, they had those of CAdES.
+    holds: ({ form, format }) => form === format || (form === 'Cades' && format === 'Pades'),
+  },
+  {
+    type: 'policy.certificate',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature has the certificate of the signer, and names it as its policy demands.',
+    bad: 'The signature lacks the certificate of the signer, or names it in another form than its policy demands.',
+    holds: ({ use: { naming, inside }, form, certificate }) =>
+      naming === FORMS[form].naming && inside.some((one) => one.fingerprint === certificate?.fingerprint),
+  },
+  {
+    type: 'policy.method',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'Algorithm and key are those of the policy.',
+    bad: 'The policy does not allow the algorithm, or the key is too short for it.',
+    holds: ({ use: { method }, row, certificate }) => {
+      const { methods } = RULES[row[3]];
+      const bits = certificate && keyBits(certificate.publicKey);
+      return Object.hasOwn(methods, method) && (bits ?? 0) >= (methods[method] ?? 0);
+    },
+  },
+  {
+    type: 'policy.period',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature is of the time in which the policy was approved.',
+    bad: 'Nothing proves that the signature is of the time in which the policy was approved.',
+    holds: ({ claimed = Number.POSITIVE_INFINITY, proven, row: [, from, until] }) =>
+      Math.min(claimed, proven) >= Date.parse(from) && proven < Date.parse(until) + DAY_MS,
+  },
+  {
+    type: 'policy.root',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signer leads to a root of the policy.',
+    bad: 'The signer leads to no root of the policy.',
+    holds: (judged) => isRoot(judged, judged.root),
+  },
+  {
+    type: 'policy.timestamp',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature has the time-stamps that its policy demands.',
+    bad: 'The policy demands a valid time-stamp whose authority leads to one of its roots.',
+    holds: (judged) => judged.kind === 'AD-RB' || judged.stampRoots.some((root) => isRoot(judged, root)),
+  },
+  {
+    // The authority's own verifier accepts others, which more programs open.
+    type: 'policy.pdf-names',
+    subIndication: undefined,
+    good: 'The signature has the names of its policy.',
+    bad: 'The signature of the PDF has other names than those that policies of PDFs write.',
+    holds: ({ format, form, use: { pdfNames } }) =>
+      format !== 'Pades' || (form === 'Pades' && pdfNames === 'PBAD_PAdES PBAD.PAdES'),
+  },
+];
+
+/** Days of the lists are in universal time. */
+const DAY_MS = 86_400_000;
+
+/** Judges a signature by its policy; nothing for the policies of others. */
+export function policyFindings(found: PolicyCase): Finding[] {
+  const kind = policyKind(found.policy);
+  if (kind === undefined) return [];
+  const type = 'policy.known';
+  const detail = `${policyName(found.policy)}, ${found.policy}`;
+  const row = ICP_BRASIL.find(([number]) => ARC + number === found.policy);
+  const { use } = found;
+  if (row === undefined || use === undefined)
+    return [
+      warned(type, 'The policy of the signature is not known here; its rules were not judged.', detail),
+    ];
+  const judged: Judged = { ...found, use, row, form: kind.form, kind: kind.kind };
+  return [
+    passed(type, 'The policy of the signature is known.', detail),
+    ...POLICY_RULES.map(({ type, subIndication, good, bad, holds }): Finding => {
+      if (holds(judged)) return passed(type, good);
+      if (subIndication === undefined) return warned(type, bad, detail);
+      return { status: 'failed', type, message: bad, detail, subIndication };
+    }),
+  ];
+}
