@@ -186,10 +186,14 @@ const NO_ANCHOR =
 
 function reportText(report: HistoryReport, copies: number): string {
   const { actors, lines, checkpoints, leaves, uncovered, unchained, anchored, fault } = report;
+  const { erased, erasedFrom } = report;
   const compared =
     (copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`) +
     (uncovered === 0 ? '' : ` No checkpoint covers the state of ${uncovered} actors yet.`) +
     (unchained === 0 ? '' : ` ${unchained} actors ${UNCHAINED}`) +
+    (erased === 0
+      ? ''
+      : ` The texts of ${erased} lines were erased, as recorded: ${erasedFrom.join(', ')}.`) +
     (anchored ? '' : NO_ANCHOR);
   if (fault === undefined)
     return `The history is whole: ${lines} lines of ${actors} actors, ${leaves} leaves of ${checkpoints} checkpoints.${compared}\n`;

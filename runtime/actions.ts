@@ -5,6 +5,8 @@ export {
   type DeclaredEffect,
   declareEffect,
   dropEffects,
+  type Erasure,
+  erase,
   type NoteParams,
   note,
   type RequestOf,

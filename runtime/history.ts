@@ -12,6 +12,7 @@ export {
   STAMPS_VIEW,
   UNSENT_VIEW,
 } from './history/checkpoint.ts';
+export { erasureOf } from './history/erasure.ts';
 export { HistoryPacker, type RestingStates } from './history/packer.ts';
 export { type HistoryProof, HistoryProofs, isProven } from './history/proof.ts';
 export { HistorySealer } from './history/sealer.ts';

@@ -67,8 +67,9 @@ const RELATED_ACTORS = new Map<string, Pick<ActorDefinition, 'parent' | 'childre
   relatives(WEBHOOK_SET, { parent: ({ id }) => ({ kind: ORGANIZATION.kind, id }) }),
 ]);
 
+/** Adds the relatives of actors, and that their histories tell of people. */
 export function withRelatedActors(definitions: readonly Actor[]): readonly Actor[] {
-  return definitions.map((one) => ({ ...one, ...RELATED_ACTORS.get(one.kind) }));
+  return definitions.map((one) => ({ ...one, isErasable: true, ...RELATED_ACTORS.get(one.kind) }));
 }
 
 /** The actors of its codes, the delivery queues of its organization's webhooks, and its newest mails. */

@@ -54,9 +54,19 @@ const entry = entity('HistoryEntry', {
     'Details, as they are hashed.',
     { action: 'downloaded', address: '203.0.113.7' },
   ),
+  salt: shown(
+    z.string().nullable(),
+    'Random Base64url that is hashed with message and data, so that both can be erased. Null: an entry of an earlier version, or erased.',
+    '3q2-7wAAAAAAAAAAAAAAAA',
+  ),
+  erased: shown(
+    z.string().nullable(),
+    'Where message, data and salt were erased: their hash; empty without a salt. Null: not erased. The data of a later entry records it.',
+    null,
+  ),
   hash: shown(
     z.string().nullable(),
-    'Lower-case hex SHA-256 of the JSON array [hash of the entry before or "", "document", document id, id, milliseconds of date, state, message, cause, and, with data, its [name, value] pairs by name].',
+    'Lower-case hex SHA-256 of the JSON array [2, hash of the entry before or "", "document", document id, id, milliseconds of date, state, cause, content]. `content` is `erased`, or the lower-case hex SHA-256 of [salt, message, data as [name, value] pairs by name or null]. Without salt and erasure: of [hash before, "document", document id, id, milliseconds, state, message, cause, and, with data, its pairs].',
     '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   ),
 });

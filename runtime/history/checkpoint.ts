@@ -22,7 +22,7 @@
  */
 import { createHash, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { jsonType } from '../model/json.ts';
-import type { ActorAddress, JournalLine, Json, Millis, StoredActor } from '../model/ports.ts';
+import type { ActorAddress, JournalData, JournalLine, Json, Millis, StoredActor } from '../model/ports.ts';
 
 /** Takes the place of the previous hash for the first line of a chain. */
 export const CHAIN_START = '';
@@ -30,12 +30,26 @@ export const CHAIN_START = '';
 /**
  * Lower-case hex SHA-256 of the UTF-8 text of a JSON array: hash of the previous line, kind and id of the actor, number,
  * time, state, message and cause of the line, and its data with members in the order of their names, where it has any.
+ * Of a line with a salt, or whose text was erased: the number 2, the same up to the state, cause, `contentHash`.
  * @param previous hash of the line before; `CHAIN_START` for the first
  */
 export function lineHash(previous: string, { kind, id }: ActorAddress, line: JournalLine): string {
-  const content: Json[] = [previous, kind, id, line.id, line.at, line.state, line.message, line.cause];
-  if (line.data !== undefined) content.push(Object.entries(line.data).sort(byName));
+  const { salt, erased } = line;
+  const about = [previous, kind, id, line.id, line.at, line.state];
+  if (salt !== undefined || erased !== undefined)
+    return hash('sha256', JSON.stringify([2, ...about, line.cause, erased ?? contentHash(line)]));
+  const content: Json[] = [...about, line.message, line.cause];
+  if (line.data !== undefined) content.push(pairsOf(line.data));
   return hash('sha256', JSON.stringify(content));
+}
+
+/** Lower-case hex SHA-256 of the JSON array of salt, message and data, as `lineHash` has them; what remains when they are erased. */
+export function contentHash({ salt = '', message, data }: JournalLine): string {
+  return hash('sha256', JSON.stringify([salt, message, data === undefined ? null : pairsOf(data)]));
+}
+
+function pairsOf(data: JournalData): [string, string | number | boolean | null][] {
+  return Object.entries(data).sort(byName);
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {

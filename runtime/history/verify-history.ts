@@ -36,6 +36,7 @@ import {
   stateHash,
   UNSEALED_VIEW,
 } from './checkpoint.ts';
+import { ErasedLines, recordOf } from './erasure.ts';
 import { leafHash, merkleRoot } from './merkle.ts';
 import { HISTORY_KIND, leafAt, newestLeaf } from './sealer.ts';
 import { digestWork } from './work-digests.ts';
@@ -80,6 +81,10 @@ export interface HistoryReport {
   readonly uncovered: number;
   /** Actors whose lines have no hashes: of a program before the history had chains, or put into the store by hand. */
   readonly unchained: number;
+  /** Lines whose texts were erased, as a record in their chain says. */
+  readonly erased: number;
+  /** Actors with such lines, the first 20, for example `document/<id>`. */
+  readonly erasedFrom: readonly string[];
   /** False when the limit ended the verification. */
   readonly complete: boolean;
   /**
@@ -96,6 +101,11 @@ const WORK_NAMES = ['effects', 'timers', 'counters', 'names'] as const;
 
 const STRANGER =
   'Its key is not the one in the folder of keys. Whoever can write to the store can make such a checkpoint. If the key was changed on purpose, give a copy of a checkpoint that it made (--copy).';
+
+const UNRECORDED = 'Its text is missing, and no erasure was recorded.';
+
+/** Actors with erased lines that a report names. */
+const MOST_NAMED = 20;
 
 class Broken extends Error {
   readonly fault: HistoryFault;
@@ -124,11 +134,18 @@ export async function verifyHistory(
       fault = { entry: 'the store', problem: (error as Error).message };
     else throw error;
   }
-  return { ...verification.counts, complete, anchored: await verification.isAnchored(), fault };
+  return {
+    ...verification.counts,
+    erasedFrom: verification.erasedFrom,
+    complete,
+    anchored: await verification.isAnchored(),
+    fault,
+  };
 }
 
 class Verification {
-  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0, unchained: 0 };
+  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0, unchained: 0, erased: 0 };
+  readonly erasedFrom: string[] = [];
   readonly #store: HistoryReader;
   readonly #options: VerifyHistoryOptions;
   /** Time of the first checkpoint; undefined while there is none. */
@@ -341,15 +358,18 @@ class Verification {
 
   async #chain({ address, journalLength, journalHash = CHAIN_START }: StoredActor): Promise<void> {
     const name = nameOf(address);
+    const erased = new ErasedLines();
     let head = CHAIN_START;
     let next = 1;
+    let count = 0;
     while (next <= journalLength) {
       const [first, ...others] = await this.#store.journal(address, { after: next - 1, limit: PAGE_SIZE });
       if (first?.id !== next) break;
       for (const line of [first, ...others]) {
         if (line.id !== next || line.id > journalLength) break;
         this.#spend();
-        head = checkedHash(name, address, head, line);
+        if (line.erased !== undefined) count += 1;
+        head = checkedHash({ name, address, head, erased }, line);
         this.counts.lines += 1;
         next += 1;
       }
@@ -359,11 +379,19 @@ class Verification {
       if ((await this.#store.load(address)) === undefined) return;
       throw new Broken(`${name} line ${next}`, 'The line is missing.');
     }
+    if (head === journalHash && erased.unrecorded() !== undefined) {
+      // Erased since the actor was read: the record is behind.
+      const now = await this.#store.load(address);
+      if (now !== undefined && now.journalLength > journalLength) return this.#chain(now);
+      throw new Broken(`${name} line ${erased.unrecorded()}`, UNRECORDED);
+    }
     if (head !== journalHash)
       throw new Broken(
         `${name} line ${journalLength}`,
         'The actor names another hash as that of its last line.',
       );
+    this.counts.erased += count;
+    if (count > 0 && this.erasedFrom.length < MOST_NAMED) this.erasedFrom.push(name);
     await this.#beyond(address, journalLength);
   }
 
@@ -491,14 +519,31 @@ class Verification {
   }
 }
 
-function checkedHash(name: string, address: ActorAddress, head: string, line: JournalLine): string {
+interface ChainRead {
+  readonly name: string;
+  readonly address: ActorAddress;
+  readonly head: string;
+  readonly erased: ErasedLines;
+}
+
+function checkedHash({ name, address, head, erased }: ChainRead, line: JournalLine): string {
   const entry = `${name} line ${line.id}`;
+  if (line.erased !== undefined && !erased.add(head, line))
+    throw new Broken(entry, 'The line says that its text was erased, and has one.');
+  const record = recordOf(line);
+  const other = record === undefined ? undefined : erased.settle(record);
+  if (other !== undefined)
+    throw new Broken(
+      `${name} line ${other}`,
+      `The line is not as its erasure, line ${line.id}, has left it.`,
+    );
   if (line.hash === undefined) {
     // Lines written before the upgrade precede the chain.
     if (head === CHAIN_START) return head;
     throw new Broken(entry, 'The line has no hash, although the line before it has one.');
   }
-  if (line.hash !== lineHash(head, address, line))
+  // The record of its erasure vouches for a line without a salt.
+  if (line.erased !== '' && line.hash !== lineHash(head, address, line))
     throw new Broken(entry, 'The line, or the hash of the line before it, was changed.');
   return line.hash;
 }

@@ -111,6 +111,9 @@ export function announce(committed: (step: Step) => void, log: Log, step: Step):
   }
 }
 
+/** Of a journal line: nobody can try all texts with all salts. */
+const SALT_BYTES = 16;
+
 /** Retries of one message after conflicting commits; more where several nodes change one actor. */
 const RECOMPUTE_LIMIT = { alone: 8, shared: 24 };
 
@@ -205,7 +208,12 @@ export class Host implements ActorHost {
           const definition = this.#definition(address);
           if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
             return { accepted: false, reason: 'exists' };
-          const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex, trace };
+          const context: StepContext = {
+            now: this.#dependencies.clock.now(),
+            firstIndex: this.#firstIndex,
+            salt: this.#salt,
+            trace,
+          };
           const first = firstStep(definition, address, input, context);
           const outcome = await this.#commit(key, this.#prepared(first), call);
           return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
@@ -292,6 +300,8 @@ export class Host implements ActorHost {
   /** 48 random bits: an index below 2^53 for each effect of a step. */
   readonly #firstIndex = (): number => Number.parseInt(this.#dependencies.ids.uuid().slice(-12), 16);
 
+  readonly #salt = (): string => Buffer.from(this.#dependencies.ids.bytes(SALT_BYTES)).toString('base64url');
+
   get #recomputeLimit(): number {
     return this.#dependencies.isShared ? RECOMPUTE_LIMIT.shared : RECOMPUTE_LIMIT.alone;
   }
@@ -373,6 +383,7 @@ export class Host implements ActorHost {
         settles: delivery.settles,
         timer: delivery.timer,
         firstIndex: this.#firstIndex,
+        salt: this.#salt,
         trace: delivery.trace,
       };
       const stamped = { ...event, at: now };

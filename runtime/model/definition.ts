@@ -39,7 +39,7 @@ export interface CommittedActor<Context = unknown> extends ActorView<Context> {
  *
  * Besides those that change the context, the runtime knows these actions of a machine:
  * - the `action` of an effect and those that `tell` makes, which store it with the state;
- * - `note` and `dropEffects`;
+ * - `note`, `erase` and `dropEffects`;
  * - XState's `emit`, which gives an event to observers of committed steps, and is not stored;
  * - XState's own delayed transitions (`after`), which become stored deadlines.
  */
@@ -63,6 +63,8 @@ export interface ActorDefinition<Context = any> {
   readonly ends?: (actor: ActorView<Context>) => boolean;
   /** States after which few steps follow, if any. An actor in one of them may be stored in a smaller form. @default none */
   readonly restsIn?: readonly string[];
+  /** True: its journal has texts that may have to be erased, so that each line gets a salt. @default false */
+  readonly isErasable?: boolean;
   /** Members of the context that inspection redacts, in addition to those with secret names. @default none */
   readonly secrets?: readonly string[];
   /** The parent of this actor, for inspection. Pure. @default none */

@@ -13,7 +13,16 @@ import type {
 } from './definition.ts';
 import { Fatal } from './failures.ts';
 import { numberProblem } from './options.ts';
-import type { ActorEvent, Clock, JournalData, Json, Log, Millis, StoredEffect } from './ports.ts';
+import type {
+  ActorEvent,
+  Clock,
+  JournalData,
+  JournalLine,
+  Json,
+  Log,
+  Millis,
+  StoredEffect,
+} from './ports.ts';
 import { marked, type Request, type RequestAction, SEND_EFFECT } from './requests.ts';
 import { inputOf as membersOf, RESERVED_MEMBERS } from './tracing.ts';
 
@@ -282,6 +291,23 @@ export const note: RequestAction<NoteParams> = marked({
     return { kind: 'note', message, data, state };
   },
 });
+
+/**
+ * An action that erases the texts of lines of the actor's journal, with params made by `erasureOf` of the entry `history`.
+ * It writes a line that records which.
+ */
+export const erase: RequestAction<Erasure> = marked({
+  request: (params) => {
+    const { lines, record } = params as Erasure;
+    return { kind: 'erase', lines, record };
+  },
+});
+
+/** Lines without their texts, and what the journal records of them. */
+export interface Erasure {
+  readonly lines: readonly JournalLine[];
+  readonly record: string;
+}
 
 /** An action that drops the pending effects of the actor. */
 export const dropEffects: RequestAction<unknown> = marked({ request: () => ({ kind: 'drop-effects' }) });

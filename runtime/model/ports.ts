@@ -61,7 +61,11 @@ export interface JournalLine {
   readonly cause: string;
   /** Details, if the machine gave any. */
   readonly data?: JournalData;
-  /** `lineHash` over the line and the hash of the one before; absent in lines of earlier programs. */
+  /** Base64url of 16 random bytes, where message and data can be erased: the hash of the line covers their `contentHash`. */
+  readonly salt?: string;
+  /** Of a line whose message, data and salt were erased: their `contentHash`; empty for a line that had no salt. */
+  readonly erased?: string;
+  /** `lineHash` over the line and the hash of the one before; absent in lines of earlier programs. Last member. */
   readonly hash?: string;
 }
 
@@ -108,6 +112,7 @@ export interface Step {
   readonly actor: StoredActor;
   /** Revision the step was computed from; 0 = the actor must not exist yet. */
   readonly basedOn: Revision;
+  /** New lines; also lines that take the place of those of their numbers, whose texts are erased. */
   readonly journal: readonly JournalLine[];
   readonly effects: readonly StoredEffect[];
   /** The effect whose outcome this step consumes; absent in the store = duplicate, nothing is written. */

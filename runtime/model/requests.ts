@@ -1,5 +1,5 @@
 /** Actions of machines that ask the runtime for something. They are marked; the step reads the mark. */
-import type { JournalData, Millis, StoredEffect } from './ports.ts';
+import type { JournalData, JournalLine, Millis, StoredEffect } from './ports.ts';
 
 /** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
 export const SEND_EFFECT = 'tell';
@@ -27,6 +27,7 @@ export type Request =
       readonly data: JournalData | undefined;
       readonly state: string | undefined;
     }
+  | { readonly kind: 'erase'; readonly lines: readonly JournalLine[]; readonly record: string }
   | { readonly kind: 'drop-effects' };
 
 const REQUEST = Symbol.for('@sealwright/runtime:request');

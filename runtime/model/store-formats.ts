@@ -4,4 +4,4 @@
 export const STORE_FORMAT = 5;
 
 /** Tables and functions of a schema on PostgreSQL (`store/postgres/schema.ts`). */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;

@@ -7,6 +7,7 @@
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import { CHAIN_START, lineHash } from '../history/checkpoint.ts';
+import { ERASURE_RECORD } from '../history/erasure.ts';
 import type { ActorDefinition, ActorView, CommittedActor } from '../model/definition.ts';
 import { Fatal } from '../model/failures.ts';
 import { freezeJson, jsonProblem, jsonType } from '../model/json.ts';
@@ -149,7 +150,7 @@ function readAction({ type, params, exec }: CollectedAction): RequestedAction {
     default:
       throw new Fatal(
         'step.unknown-action',
-        `The machine asked for "${type}"; only the actions of effects, tell, note, dropEffects, emitted events and delayed transitions are possible.`,
+        `The machine asked for "${type}"; only the actions of effects, tell, note, erase, dropEffects, emitted events and delayed transitions are possible.`,
       );
   }
 }
@@ -178,6 +179,8 @@ export interface StepContext {
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
   /** Chooses the index of the first effect that the step requests; see `EffectKey`. @default 0 */
   readonly firstIndex?: (() => number) | undefined;
+  /** Makes the salt of a line whose text can be erased. @default such lines have none */
+  readonly salt?: (() => string) | undefined;
   /** Stored with the effects that the step requests. @default none */
   readonly trace?: TraceContext | undefined;
 }
@@ -408,6 +411,7 @@ function requestsOf(
   };
   const { effects, armed, timers } = requested;
   const { now, timer } = context;
+  const salt = definition.isErasable ? context.salt : undefined;
   if (timer !== undefined && timers.get(timer.name) === timer.due) timers.delete(timer.name);
   if (renamed !== undefined) armed.push(...renameDeadlines(timers, renamed, state !== stored?.state));
   const revision = (stored?.revision ?? 0) + 1;
@@ -436,8 +440,15 @@ function requestsOf(
           message: asked.message,
           cause,
           data: asked.data,
+          salt: salt?.(),
         });
         break;
+      case 'erase': {
+        requested.journal.push(...asked.lines);
+        const data = { [ERASURE_RECORD]: asked.record };
+        addLine(requested, address, { at: now, state, message: 'Texts were erased.', cause, data });
+        break;
+      }
       case 'drop-effects':
         requested.dropsEffects = true;
         break;
@@ -466,17 +477,16 @@ function requestsOf(
 function addLine(
   requested: Requested,
   address: ActorAddress,
-  {
-    at,
-    state,
-    message,
-    cause,
-    data,
-  }: Omit<JournalLine, 'id' | 'hash' | 'data'> & { readonly data: JournalLine['data'] | undefined },
+  given: Pick<JournalLine, 'at' | 'state' | 'message' | 'cause'> & {
+    readonly data: JournalLine['data'] | undefined;
+    readonly salt?: string | undefined;
+  },
 ): void {
+  const { at, state, message, cause, data, salt } = given;
   requested.journalLength += 1;
   const line: Writable<JournalLine> = { id: requested.journalLength, at, state, message, cause };
   if (data !== undefined) line.data = data;
+  if (salt !== undefined) line.salt = salt;
   requested.journalHash = lineHash(requested.journalHash, address, line);
   line.hash = requested.journalHash;
   requested.journal.push(line);

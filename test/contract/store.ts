@@ -110,6 +110,17 @@ export function storeContract(
   for (const { title, check } of storePromises)
     promise(title, async (t, _, under) => void (await t.notThrowsAsync(check(under))));
 
+  promise('a step replaces lines of the journal of its actor', async (t, store) => {
+    const written = (id: number, message: string) => ({ id, at: id, state: 'Open', message, cause: 'WRITE' });
+    const other = { kind: A.kind, id: `${A.id}0` };
+    for (const actor of [A, other])
+      await must(t, store, stepOf(actor, 0, { journal: [1, 2, 3].map((id) => written(id, `text ${id}`)) }));
+    const journal = [written(1, ''), written(3, ''), written(4, 'erased')];
+    await must(t, store, stepOf(A, 1, { journal }));
+    t.deepEqual(await store.journal(A), [written(1, ''), written(2, 'text 2'), ...journal.slice(1)]);
+    t.is((await store.journal(other))[0]?.message, 'text 1');
+  });
+
   promise(
     'an actor that is made anew repeats no key: late outcomes do not reach it, its messages arrive',
     async (t, store) => {

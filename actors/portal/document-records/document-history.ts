@@ -44,6 +44,9 @@ const RECORDED: Readonly<Record<TrailAction | 'mailed' | 'expiring', DocumentHis
   'authenticator-reset': 'Other',
 };
 
+/** Shown for a text that was erased. */
+const ERASED = 'Erased.';
+
 export class DocumentHistory {
   readonly #store: Pick<ActorStore, 'load' | 'journal' | 'rows'>;
   readonly #proofs: HistoryProofs;
@@ -76,7 +79,7 @@ function entryOf(line: JournalLine): DocumentHistoryEntry {
     id: line.id,
     type: typeOf(line),
     date: line.at,
-    message: line.message,
+    message: line.erased === undefined ? line.message : ERASED,
     by: textOf(by),
     userId: textOf(userId),
     ipAddress: textOf(ipAddress),
@@ -84,6 +87,8 @@ function entryOf(line: JournalLine): DocumentHistoryEntry {
     state: line.state,
     cause: line.cause,
     data: line.data ?? null,
+    salt: line.salt ?? null,
+    erased: line.erased ?? null,
     hash: line.hash ?? null,
   };
 }

@@ -125,8 +125,11 @@ export class MemoryStore implements ActorStore {
       this.#tables.actors.delete(own);
       this.#tables.journals.delete(own);
     } else this.#tables.actors.set(own, step.actor);
-    if (step.journal.length > 0)
-      this.#tables.journals.set(own, [...(this.#tables.journals.get(own) ?? []), ...step.journal]);
+    if (step.journal.length > 0) {
+      const lines = new Map((this.#tables.journals.get(own) ?? []).map((line) => [line.id, line]));
+      for (const line of step.journal) lines.set(line.id, line);
+      this.#tables.journals.set(own, [...lines.values()]);
+    }
     if (step.settles !== null) this.#removeEffect(step.settles);
     if (step.dropsEffects) for (const effect of this.#ofActor(address)) this.#removeEffect(effect.key);
     for (const effect of step.effects) {

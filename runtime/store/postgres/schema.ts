@@ -14,7 +14,7 @@
  * `LS002` when they are missing. `change` is the number of that row, null without one.
  */
 function commitFunction(): string {
-  return `CREATE FUNCTION commit_steps(
+  return `CREATE OR REPLACE FUNCTION commit_steps(
     session bigint,
     keys bytea[], based_on bigint[], bodies text[], settles bytea[], drops boolean[],
     take_end integer[], takes bytea[],
@@ -111,7 +111,8 @@ function commitFunction(): string {
       IF line_end[i] > COALESCE(line_end[i - 1], 0) THEN
         INSERT INTO journal (actor, id, line)
           SELECT own, * FROM unnest(
-            line_ids[COALESCE(line_end[i - 1], 0) + 1 : line_end[i]], lines[COALESCE(line_end[i - 1], 0) + 1 : line_end[i]]);
+            line_ids[COALESCE(line_end[i - 1], 0) + 1 : line_end[i]], lines[COALESCE(line_end[i - 1], 0) + 1 : line_end[i]])
+          ON CONFLICT (actor, id) DO UPDATE SET line = EXCLUDED.line;
       END IF;
       IF settles[i] IS NOT NULL THEN
         DELETE FROM effects WHERE key = settles[i];
@@ -352,4 +353,6 @@ export const SCHEMA_UPGRADES: { readonly [version: number]: readonly string[] } 
     "SET LOCAL lock_timeout = '2s'",
     'CREATE INDEX effects_order ON effects (queue, key) WHERE queue IS NOT NULL',
   ],
+  // A step may replace lines of the journal, whose texts are erased.
+  7: [commitFunction()],
 };

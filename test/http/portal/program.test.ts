@@ -63,6 +63,7 @@ interface Entry {
   readonly state: string;
   readonly cause: string;
   readonly data: Readonly<Record<string, string | null>> | null;
+  readonly salt: string | null;
   readonly hash: string | null;
 }
 
@@ -88,11 +89,13 @@ async function assertHistory(t: ExecutionContext<PortalProgram>, client: Client,
     t.truthy(userAgent);
   }
   let before = '';
-  for (const { id: number, date, state, message, cause, data, hash } of history.items) {
+  const digest = (content: unknown) => createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  for (const { id: number, date, state, message, cause, data, salt, hash } of history.items) {
     const at = Date.parse(date);
-    const content: unknown[] = [before, 'document', id, number, at, state, message, cause];
-    if (data !== null) content.push(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
-    before = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+    const pairs = data === null ? null : Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1));
+    t.regex(salt ?? '', /^[\w-]{22}$/);
+    const content = digest([salt, message, pairs]);
+    before = digest([2, before, 'document', id, number, at, state, cause, content]);
     t.is(hash, before, `${number}`);
   }
   t.true(second.items.length > 0);
