@@ -193,12 +193,19 @@ export function inspectAsic(source: Source, certificates: readonly Certificate[]
       () => signaturesIn(container, { certificates, work }),
       () => ({ signatures: [], findings: [WORK_BUDGET_EXCEEDED] }),
     );
-    return { ...facts, work };
+    return { ...facts, content: dataPlaces(container), work };
   } catch (error) {
     if (!(error instanceof ZipError)) throw error;
     const subIndication = error.isUnread ? 'GENERIC' : 'FORMAT_FAILURE';
     return { signatures: [], findings: [failed(`container.${error.flaw}`, error.message, subIndication)] };
   }
+}
+
+/** Bytes of the files that signatures are over. */
+function dataPlaces({ directory: { entries } }: Container): NonNullable<FileSignatures['content']> {
+  return entries.flatMap(({ name, dataStart, header }) =>
+    roleOf(name) === 'data' ? [[dataStart, dataStart + header.compressed] as const] : [],
+  );
 }
 
 /** Cost of one signature or time-stamp: compressed files can hold thousands of equal ones. */

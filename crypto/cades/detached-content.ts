@@ -23,6 +23,8 @@ export interface ContentInfo {
   readonly start: Buffer;
   /** Offset in the file; undefined for content in segments. */
   readonly offset: number | undefined;
+  /** Offset of its element in the file, and of what follows it. */
+  readonly place: readonly [from: number, to: number];
   /** By name: SHA-256 always, and each digest the file announces before its content. */
   readonly digests: ReadonlyMap<HashName, Buffer>;
 }
@@ -94,6 +96,7 @@ function hashContent(
     for (const hash of hashes.values()) hash.update(chunk);
     onContent?.(chunk);
   };
+  const from = walk.at;
   const isWhole = walk.peekTag() === TAG.octetString;
   const length = isWhole ? walk.readOctets(take) : walk.readSegments(take);
   const offset = isWhole ? walk.at - length : undefined;
@@ -101,6 +104,7 @@ function hashContent(
     length,
     start,
     offset,
+    place: [from, walk.at],
     digests: new Map([...hashes].map(([name, hash]) => [name, hash.digest()])),
   };
 }

@@ -15,6 +15,8 @@ export interface SignatureFile {
   /** The SignedData without its content. */
   readonly der: Buffer;
   readonly content: ContentDigests;
+  /** Bytes of the file that are its content; undefined for one beside it, and in text. */
+  readonly place: ContentInfo['place'] | undefined;
   /** Bytes after the end of the structure, which nothing covers. */
   readonly bytesAfter: number;
   /** Text stands before the label of PEM, which nothing covers. */
@@ -36,7 +38,8 @@ export function readSignatureFile(file: Source, beside: Source | undefined): Sig
     const { der, bytesAfter } = detached;
     const hasTextBefore = textEncoding(file)?.hasTextBefore === true;
     const content = new ContentDigests(source, detached, beside);
-    return { der, content, bytesAfter, hasTextBefore, behind: behindArmor(file) };
+    const place = source === file ? detached.content?.place : undefined;
+    return { der, content, place, bytesAfter, hasTextBefore, behind: behindArmor(file) };
   } catch (error) {
     if (error instanceof Asn1Error)
       return { reason: `${error.message}.`, isBeyondLimit: error instanceof Asn1LimitError };

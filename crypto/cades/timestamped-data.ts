@@ -36,6 +36,8 @@ const MAX_SEGMENTED = 64 << 20;
 interface TimestampedData {
   /** Undefined when it is neither inside nor given. */
   readonly content: Source | undefined;
+  /** Its bytes in the file; undefined for content beside it, and in text. */
+  readonly place: readonly [from: number, to: number] | undefined;
   readonly scope: SignatureScope;
   /** In the order of proof: the first is over the content, each further one over the one before. */
   readonly stamps: readonly TimestampInfo[];
@@ -54,7 +56,9 @@ export function readTimestampedData(
 ): TimestampedData | Finding | undefined {
   try {
     if (contentTypeOf(file) !== TIMESTAMPED_DATA) return undefined;
-    return parse(signatureSource(file), beside);
+    const source = signatureSource(file);
+    const read = parse(source, beside);
+    return source === file || 'status' in read ? read : { ...read, place: undefined };
   } catch (error) {
     if (error instanceof CryptoError && error.code === 'cms.malformed') return undefined;
     if (!(error instanceof Asn1Error)) throw error;
@@ -79,7 +83,9 @@ function parse(source: Source, beside: Source | undefined): TimestampedData | Fi
   if (smallInteger(readElement(walk.readSmall())) !== 1) throw new Asn1Error('the version is not 1', 0);
   if (walk.peekTag() === TAG.ia5String) walk.readSmall();
   const metaData = walk.peekTag() === TAG.sequence ? walk.readSmall() : undefined;
+  const from = walk.at;
   const inside = contentInside(walk, source);
+  const place = inside && ([from, walk.at] as const);
   const [evidence] = walk.readRest(fields, 1);
   if (evidence === undefined) throw new Asn1Error('there is no evidence', walk.at);
   const element = readElement(evidence);
@@ -97,6 +103,7 @@ function parse(source: Source, beside: Source | undefined): TimestampedData | Fi
       : `the content inside, ${inside.size} bytes`;
   return {
     content,
+    place,
     scope: { kind: 'content', description },
     stamps: stampsOver(content, isProtected(metaData) ? metaData : undefined, pairs),
     evidence: { ...NO_EVIDENCE, crls: pairs.flatMap(listBeside) },

@@ -63,6 +63,7 @@ export function inspectCades(file: Source, options: InspectCadesOptions = {}): F
       ...outside(read),
       ...inside.findings,
     ],
+    ...(read.place && { content: [read.place] }),
     work,
   };
 }

@@ -42,6 +42,7 @@ import type { TrustSettings, ValidationRequest } from '../validation/trust.ts';
 import { validateSignatures } from '../validation/validate-signature.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type ContentFinder, inspectXades, type SignedContent } from '../xades/validate.ts';
+import { secondFormats } from './second-format.ts';
 
 /** Findings that further validation material can resolve. */
 const OPEN: ReadonlySet<string> = new Set(['revocation.unknown', 'revocation.older', 'chain.path']);
@@ -276,6 +277,7 @@ function inspectFiles({
     for (const one of sources) one.assertUnchanged();
     const findings = [
       ...facts.findings,
+      ...secondFormats(source, format, facts.content),
       ...(contents.length > 0 && HOLDS_ITS_CONTENT[format] ? [UNUSED_CONTENT] : []),
     ];
     const { size } = source;
@@ -332,7 +334,7 @@ function inspectTimestampedData(opened: OpenedFiles, depth = 1): FileSignatures 
   const stamped = readTimestampedData(opened.source, opened.contents[0]);
   if (stamped === undefined) return undefined;
   if ('status' in stamped) return { signatures: [], findings: [stamped] };
-  const { content, stamps, scope, evidence } = stamped;
+  const { content, place, stamps, scope, evidence } = stamped;
   const inside = content === undefined ? NOTHING : inspectInside({ ...opened, source: content }, depth);
   const inner = inside.signatures.map((one) => ({
     ...one,
@@ -346,7 +348,7 @@ function inspectTimestampedData(opened: OpenedFiles, depth = 1): FileSignatures 
     const later = { timestamps: stamps.slice(index + 1), evidence };
     return { ...timestampSignature(stamp, place, opened.given), ...later };
   });
-  return { ...inside, signatures: [...inner, ...proofs] };
+  return { ...inside, content: place === undefined ? [] : [place], signatures: [...inner, ...proofs] };
 }
 
 const NOTHING: FileSignatures = { signatures: [], findings: [] };

@@ -181,6 +181,8 @@ export interface FileSignatures {
   readonly signatures: readonly SignatureInfo[];
   /** Findings about the file as a whole. */
   readonly findings: readonly Finding[];
+  /** Bytes of the file that are signed as content, in order; those of formats that have other bytes. @default none */
+  readonly content?: readonly (readonly [from: number, to: number])[];
   /** Remaining work budget of the file, used for judging it. */
   readonly work?: WorkBudget;
 }
