@@ -14,13 +14,14 @@ export function constraintFault(certificate: Certificate, constraints: NameConst
     return 'has too many names to compare with the constraints';
   }
   for (const name of names) {
-    if (excluded.some((subtree) => isWithin(name, subtree))) return `has the excluded name ${describe(name)}`;
+    if (excluded.some((subtree) => mayBeWithin(name, subtree)))
+      return `has the excluded name ${describe(name)}`;
     const sameKind = permitted.filter((subtree) => isSameKind(name, subtree));
     if (sameKind.length > 0 && !sameKind.some((subtree) => isWithin(name, subtree))) {
       return `has a name that is not permitted, ${describe(name)}`;
     }
-    // A name that can't be compared is treated as excluded.
-    if (isUnclear(name) && excluded.some((subtree) => isSameKind(name, subtree))) {
+    // A name that can't be compared is treated as excluded, and as not permitted.
+    if (!IS_CLEAR[name.kind](name) && [...permitted, ...excluded].some((one) => isSameKind(name, one))) {
       return `has a constrained name that can't be compared, ${describe(name)}`;
     }
   }
@@ -88,10 +89,26 @@ function uriHost(text: string): string | undefined {
   return host === '' || /^[\d.]+$|^\[/.test(host) ? undefined : host;
 }
 
-/** True for a name that can't be compared with a constraint of its kind. */
-function isUnclear(name: GeneralName): boolean {
-  return name.kind === 'other' || (name.kind === 'uri' && uriHost(name.text) === undefined);
+/** True also for a wildcard that stands for a name within the subtree (RFC 6125 §6.4.3). */
+function mayBeWithin(name: GeneralName, subtree: GeneralName): boolean {
+  if (isWithin(name, subtree)) return true;
+  if (name.kind !== 'dns' || subtree.kind !== 'dns' || !name.text.startsWith('*.')) return false;
+  return isDnsWithin(subtree.text, name.text.slice(2));
 }
+
+/** Labels of a host (RFC 1123 §2.1), and of those that are in use with an underscore. */
+const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/i;
+
+/** Tells of each kind of name whether it has the form in which names of its kind are compared (§4.2.1.6). */
+const IS_CLEAR: { readonly [kind in GeneralName['kind']]: (name: GeneralName) => boolean } = {
+  dns: (name) => name.kind === 'dns' && HOST.test(name.text.replace(/^\*\./, '')),
+  email: (name) =>
+    name.kind === 'email' && HOST.test(/^(?:"[^"]*"|[^@\s"]+)@([^@\s]+)$/.exec(name.text)?.[1] ?? ''),
+  uri: (name) => name.kind === 'uri' && uriHost(name.text) !== undefined,
+  ip: (name) => name.kind === 'ip' && (name.octets.length === 4 || name.octets.length === 16),
+  directory: () => true,
+  other: () => false,
+};
 
 /** `.example.com`: every subdomain; `example.com`: that host only. */
 function isHostWithin(host: string, subtree: string): boolean {

@@ -384,6 +384,37 @@ for (const [index, { title, flaw, build }] of CASES.entries()) {
   );
 }
 
+/**
+ * Names that stand for several, or lack the form in which their kind is compared: good under a constraint that permits them, and
+ * under one that excludes them. openssl judges some of these otherwise (CVE-2025-61727).
+ */
+const UNUSUAL_NAMES: readonly (readonly [GeneralName, GeneralName, permitted: boolean, excluded: boolean])[] =
+  [
+    [dns('example.com'), dns('*.example.com'), true, false],
+    [dns('bar.example.com'), dns('*.example.com'), false, false],
+    [dns('example.org'), dns('*.example.com'), false, true],
+    [dns('example.com'), dns('.example.com'), false, false],
+    [dns('example.org'), dns('a..example.com'), false, false],
+    [dns('example.org'), dns('a b.example.com'), false, false],
+    [email('example.com'), email('a@b@example.com'), false, false],
+    [email('example.org'), email('example.com'), false, false],
+    [email('example.com'), email('"a@b"@example.com'), true, false],
+    [email('example.org'), email('"a b"@example.com'), false, true],
+    [uri('example.org'), uri('urn:example'), false, false],
+    [ip(11, 0, 0, 0, 255, 0, 0, 0), ip(10, 1), false, false],
+  ];
+
+for (const [constraint, name, permitted, excluded] of UNUSUAL_NAMES)
+  test(`an unusual name under a constraint: ${JSON.stringify([name, constraint])}`, (t) => {
+    const isGood = (nameConstraints: NonNullable<CertificateRequest['nameConstraints']>): boolean => {
+      const { leaf, others } = twoLevels({ nameConstraints }, { alternativeNames: [name] })(root);
+      const path = [leaf, ...others, root].map(({ certificate }) => certificate);
+      return pathDefects(path, AT).length === 0;
+    };
+    t.is(isGood(names(constraint)), permitted, 'permitted');
+    t.is(isGood(without(constraint)), excluded, 'excluded');
+  });
+
 test('a path forged with the name of an issuer is refused', (t) => {
   const forger = make('Issuing', undefined, {}, 'p-256');
   const forged = signer(forger);
