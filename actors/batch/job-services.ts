@@ -19,6 +19,7 @@ const MAX_WAITING = 1000;
 export async function createJobServices({
   options,
   runtime,
+  indexes,
   profiles,
   disk,
   secrets,
@@ -46,7 +47,7 @@ export async function createJobServices({
     waits,
     columns,
     service,
-    operations: new OperationService(runtime, service),
+    operations: new OperationService(runtime, service, indexes),
     statistics: new StatisticsService(runtime),
   };
 }

@@ -19,6 +19,7 @@ import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/ids/order-numbers.ts';
 import { pageOf } from '../shared/lists/list.ts';
+import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { clearTheseJobs } from './jobs/clearing.ts';
@@ -46,6 +47,7 @@ export class OperationService {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly jobs: JobService,
+    private readonly indexes?: SparseIndexes,
   ) {}
 
   /** Jobs the operation would act on now. */
@@ -92,12 +94,13 @@ export class OperationService {
     const counters = await store.counters('operations/');
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const list = {
+      kind: OPERATION.kind,
       ranges: [{ view: 'operations' }],
       total: totalCount,
       itemOf: ({ key }: Row) => String(key[1]),
     };
     const part = { newestFirst: true, offset: (page - 1) * pageSize, limit: pageSize };
-    const { items } = await pageOf(store, list, part);
+    const { items } = await pageOf(store, list, part, this.indexes);
     const found = await Promise.all(items.map((id) => actors.read(OPERATION, id)));
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }

@@ -5,6 +5,7 @@
 import type { HandledEffect } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/accounts/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
+import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import type { SecretBox } from '../shared/secrets/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
@@ -32,6 +33,8 @@ export interface OutgoingOptions {
   readonly gateway: MessageGateway | undefined;
   /** `Portal:PublicUrl`, without a slash at its end. */
   readonly publicUrl: () => string;
+  /** For long lists of mails and deliveries. */
+  readonly indexes?: SparseIndexes;
 }
 
 export interface Outgoing {
@@ -46,7 +49,7 @@ export interface Outgoing {
 }
 
 export function createOutgoing(
-  { allowPrivate, concludedDelay, sender, gateway, publicUrl }: OutgoingOptions,
+  { allowPrivate, concludedDelay, sender, gateway, publicUrl, indexes }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
   {
     secretBox,
@@ -102,9 +105,9 @@ export function createOutgoing(
       publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhookHandler(runtime, registry, caller),
     ],
-    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender)),
+    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender), indexes),
     mailTrouble,
-    webhooks: new Deliveries(runtime, registry, caller),
+    webhooks: new Deliveries(runtime, registry, caller, indexes),
     registry,
     close() {
       caller.close();

@@ -189,6 +189,8 @@ export function oidText(element: Element): string {
   for (const byte of value) {
     arc = arc * 128 + (byte & 0x7f);
     if (!Number.isSafeInteger(arc)) throw new Asn1LimitError('object identifier too large', element.start);
+    // The first byte of an arc is no padding (X.690 §8.19.2): readers differ in what such an identifier is.
+    if (byte === 0x80 && arc === 0) throw new Asn1Error('object identifier malformed', element.start);
     if (byte >= 0x80) continue;
     if (arcs.length === 0) {
       const root = Math.min(Math.floor(arc / 40), 2);

@@ -9,6 +9,7 @@ import { enqueueWebhooks } from '../../../machines/batch/job-effects.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
+import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import {
   attemptWebhook,
@@ -45,7 +46,12 @@ export class JobWebhooks {
   readonly #caller: ReturnType<typeof createHttpWebhookCaller>;
 
   /** @param options `Notifications:Webhooks` */
-  constructor(options: readonly JobWebhookOptions[], runtime: WebhookRuntime, observer: WebhookObserver) {
+  constructor(
+    options: readonly JobWebhookOptions[],
+    runtime: WebhookRuntime,
+    observer: WebhookObserver,
+    indexes?: SparseIndexes,
+  ) {
     const webhooks = jobWebhooks(options);
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
     this.areConfigured = webhooks.length > 0;
@@ -54,7 +60,7 @@ export class JobWebhooks {
       callJobWebhookHandler(runtime, webhooks, caller, observer),
     ];
     this.#caller = caller;
-    this.deliveries = new JobDeliveries(runtime, webhooks);
+    this.deliveries = new JobDeliveries(runtime, webhooks, indexes);
   }
 
   /** Closes connections; calls in progress fail and are repeated after the next start. */

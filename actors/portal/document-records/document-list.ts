@@ -32,6 +32,7 @@ import {
   statusPredicates,
 } from './document-filter.ts';
 import {
+  DOCUMENT,
   type DocumentRow,
   documentRowOf,
   EXPIRING_VIEW,
@@ -79,6 +80,7 @@ export async function listDocuments(
       : await pageOf(
           store,
           {
+            kind: DOCUMENT.kind,
             ranges,
             total,
             fits: fits && ((row) => fits(documentRowOf(row.value), row.key.at(-1) as number)),

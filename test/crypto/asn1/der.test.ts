@@ -9,6 +9,7 @@ import {
   readElement,
   readWhole,
   smallInteger,
+  TAG,
 } from '#crypto/asn1/read.js';
 import { readTime, time } from '#crypto/asn1/time.js';
 import { header, octetString, oid, sequence, setOf, tlv, unsigned } from '#crypto/asn1/write.js';
@@ -36,6 +37,20 @@ test('lengths take the fewest octets, also beyond 32 bits', (t) => {
     [5 * 2 ** 30, '04850140000000'],
   ];
   for (const [length, hex] of forms) t.is(header(0x04, length).toString('hex'), hex);
+});
+
+test('an identifier with padding, an arc beyond any number, or one cut short is refused', (t) => {
+  const good = contents(readWhole(oid('1.2.840.113549.1.9.4')));
+  for (let at = 0; at <= good.length; at++) {
+    const isArcStart = at === 0 || (good[at - 1] ?? 0) < 0x80;
+    const padded = tlv(TAG.oid, good.subarray(0, at), Buffer.from([0x80]), good.subarray(at));
+    const read = () => oidText(readWhole(padded));
+    // Within an arc a zero is a digit, of another identifier.
+    if (isArcStart) t.throws(read, { instanceOf: Asn1Error }, `${at}`);
+    else t.not(read(), '1.2.840.113549.1.9.4');
+  }
+  const huge = Buffer.concat([good.subarray(0, 1), Buffer.alloc(10, 0x90), good.subarray(1)]);
+  t.throws(() => oidText(readWhole(tlv(TAG.oid, huge))), { instanceOf: Asn1Error });
 });
 
 test('identifiers read back as they were written', (t) => {

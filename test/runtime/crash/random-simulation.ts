@@ -243,8 +243,7 @@ export class RandomSimulation {
       faults,
       definitions: this.charts.map(definitionOf),
       handlers: this.#handlers(() => runtime),
-      cachedActors: this.#roll(2) === 0 ? 2 : 100,
-      restarts: { restarts: 3 },
+      options: { cachedActors: this.#roll(2) === 0 ? 2 : 100, restarts: { restarts: 3 } },
     });
     return Object.assign(life, { runtime });
   }
