@@ -133,6 +133,7 @@ export {
 } from './trust-lists/kept-lists.ts';
 export { anchorOf } from './trust-lists/list-folder.ts';
 export { UNPROVEN } from './validation/chain.ts';
+export { type MadePolicy, type PolicyRequest, policyToSign } from './validation/icp-brasil.ts';
 export {
   brokenSignatures,
   isIntact,

@@ -158,7 +158,7 @@ function appearanceOf({ pades: { appearance } }: ProfileSettings): {
 function choicesOf(settings: ProfileSettings): SigningChoices {
   const { level = 'B', digestAlgorithm, includeChain, timestamp, policy, pades } = settings;
   const { url, username, password, timeoutSeconds } = timestamp;
-  const { oid, hash = '', hashAlgorithm, uri } = policy;
+  const { name, oid, hash = '', hashAlgorithm, uri } = policy;
   const digest = digestIn(hash, DIGEST_BYTES[hashAlgorithm]);
   return {
     level,
@@ -172,6 +172,7 @@ function choicesOf(settings: ProfileSettings): SigningChoices {
         ...(username !== undefined && { username, password }),
       },
     }),
+    ...(name !== undefined && { policy: name }),
     ...(oid !== undefined &&
       digest !== undefined && {
         policy: { oid, digest: DIGESTS[hashAlgorithm], hash: digest, ...(uri !== undefined && { uri }) },

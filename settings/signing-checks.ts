@@ -277,9 +277,10 @@ function checkTokens(settings: Settings, warnings: Warning[]): void {
   });
 }
 
-function checkPolicy(prefix: string, { policy }: ProfileSettings, faults: Fault[]): void {
-  const { oid, hash, hashAlgorithm, uri } = policy;
-  if (oid === undefined && hash === undefined) {
+function checkPolicy(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
+  const { name, oid, hash, hashAlgorithm, uri } = profile.policy;
+  if (name !== undefined) checkPolicyName(prefix, profile, faults);
+  else if (oid === undefined && hash === undefined) {
     if (uri !== undefined) faults.push({ key: `${prefix}:Policy:Oid`, rule: 'is required with Policy:Uri' });
   } else if (oid === undefined) {
     faults.push({ key: `${prefix}:Policy:Oid`, rule: 'is required with Policy:Hash' });
@@ -291,6 +292,18 @@ function checkPolicy(prefix: string, { policy }: ProfileSettings, faults: Fault[
       rule: `must be a ${hashAlgorithm} digest, Base64 or hexadecimal`,
     });
   }
+}
+
+/** A policy by name sets the others, and has few algorithms. */
+function checkPolicyName(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
+  const { name, oid, hash, uri } = profile.policy;
+  const key = `${prefix}:Policy:Name`;
+  if ((oid ?? hash ?? uri) !== undefined)
+    faults.push({ key, rule: 'is not for a profile with other keys of Policy' });
+  if (name === 'ICP-Brasil:AD-RT' && (profile.level ?? 'B') === 'B')
+    faults.push({ key, rule: 'demands time-stamps: set Level' });
+  if (profile.rsaPadding === 'Pss' || profile.digestAlgorithm === 'SHA384')
+    faults.push({ key, rule: 'allows no RsaPadding Pss and no DigestAlgorithm SHA384' });
 }
 
 function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findings): void {

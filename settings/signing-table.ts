@@ -262,6 +262,9 @@ export const PROFILE_KEYS = {
     unit: 'seconds',
     says: 'Time limit of one request.',
   }),
+  'Policy:Name': optional(choice(['ICP-Brasil:AD-RB', 'ICP-Brasil:AD-RT']), {
+    says: 'Policy of ICP-Brasil, in its newest version for the format, in place of the other keys. `AD-RT` takes a level above `B`.',
+  }),
   'Policy:Oid': optional(oid, { says: 'Explicit signature policy; with `Policy:Hash`.' }),
   'Policy:HashAlgorithm': key(digest, 'SHA256', { says: 'Digest algorithm of `Policy:Hash`.' }),
   'Policy:Hash': optional(text('text'), { says: 'Digest of the policy document, Base64 or hexadecimal.' }),

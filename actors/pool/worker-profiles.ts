@@ -6,8 +6,11 @@ import {
   createTimestampAuthority,
   deserializeSigner,
   keptLists,
+  type PolicyRequest,
+  policyToSign,
   type QualificationDemand,
   type RemoteSigner,
+  type SignaturePolicy,
   type Signer,
   type SigningServices,
   servicesFor,
@@ -125,7 +128,16 @@ export function createWorkerProfiles(
 /** Restores buffers, which arrive from another thread as Uint8Array. */
 function withBuffers(choices: SigningChoices): SigningChoices {
   const { policy } = choices;
-  return policy === undefined
+  return typeof policy !== 'object'
     ? choices
     : { ...choices, policy: { ...policy, hash: Buffer.from(policy.hash) } };
+}
+
+/** Returns the policy of a signature: the newest version of one by name. @throws {CryptoError} `request.invalid` */
+export function policyOf(
+  { policy, ...choices }: SigningChoices,
+  request: Pick<PolicyRequest, 'format' | 'at' | 'signer' | 'level'>,
+): { readonly policy?: SignaturePolicy } {
+  if (policy === undefined) return {};
+  return { policy: typeof policy === 'object' ? policy : policyToSign(policy, { ...choices, ...request }) };
 }

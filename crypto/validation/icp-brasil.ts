@@ -4,10 +4,18 @@
  *
  * Source: DOC-ICP-15.03 v9.1, the policies and the approved lists (LPA) for CAdES and XAdES of 2025-06-12 and for PAdES of 2025-07-23.
  */
-import type { SignatureFormat } from '../core/types.ts';
+import {
+  CryptoError,
+  type SignatureFormat,
+  type SignatureLevel,
+  type SignatureParameters,
+  type SignaturePolicy,
+  type SignerIdentity,
+} from '../core/types.ts';
 import { type Finding, passed, type SubIndication, warned } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 
 /** Names the policy, and holds what its rules ask of the signature. */
 export interface PolicyUse {
@@ -103,7 +111,7 @@ export const ICP_BRASIL: readonly Row[] = [
 ];
 
 /** Returns form and kind of a policy with its version; undefined for policies of others. */
-function policyKind(
+export function policyKind(
   policy: string,
 ): { readonly form: Form; readonly kind: string; readonly version: string } | undefined {
   if (!policy.startsWith(ARC)) return undefined;
@@ -135,6 +143,11 @@ interface PolicyRule {
   readonly good: string;
   readonly bad: string;
   readonly holds: (judged: Judged) => boolean;
+}
+
+function isMethod([, , , rules]: Row, method: string, bits = 0): boolean {
+  const { methods } = RULES[rules];
+  return Object.hasOwn(methods, method) && bits >= (methods[method] ?? 0);
 }
 
 const isRoot = ({ row }: Judged, root: string | undefined): boolean =>
@@ -171,11 +184,8 @@ export const POLICY_RULES: readonly PolicyRule[] = [
     subIndication: 'SIG_CONSTRAINTS_FAILURE',
     good: 'Algorithm and key are those of the policy.',
     bad: 'The policy does not allow the algorithm, or the key is too short for it.',
-    holds: ({ use: { method }, row, certificate }) => {
-      const { methods } = RULES[row[3]];
-      const bits = certificate && keyBits(certificate.publicKey);
-      return Object.hasOwn(methods, method) && (bits ?? 0) >= (methods[method] ?? 0);
-    },
+    holds: ({ use: { method }, row, certificate }) =>
+      isMethod(row, method, certificate && keyBits(certificate.publicKey)),
   },
   {
     type: 'policy.period',
@@ -212,6 +222,47 @@ export const POLICY_RULES: readonly PolicyRule[] = [
 
 /** Days of the lists are in universal time. */
 const DAY_MS = 86_400_000;
+
+/** Policies under which signatures are made. */
+export type MadePolicy = 'ICP-Brasil:AD-RB' | 'ICP-Brasil:AD-RT';
+
+/** A signature to be made under a policy. */
+export interface PolicyRequest extends Pick<SignatureParameters, 'at' | 'digest' | 'padding'> {
+  readonly format: SignatureFormat;
+  readonly signer: SignerIdentity;
+  /** @default 'B' */
+  readonly level?: SignatureLevel;
+}
+
+/**
+ * Finds the newest version of a policy, which signatures made at that time name. The root of the signer is not compared.
+ * @throws {CryptoError} `request.invalid` when there is none, or the key, the parameters or the level do not fit it
+ */
+export function policyToSign(
+  name: MadePolicy,
+  { format, at, signer, level = 'B', ...parameters }: PolicyRequest,
+): SignaturePolicy {
+  const row = ICP_BRASIL.findLast(([number, from, until]) => {
+    const { form, kind } = policyKind(ARC + number) ?? {};
+    const isOfTime = at >= Date.parse(from) && at < Date.parse(until) + DAY_MS;
+    return form === format && `ICP-Brasil:${kind}` === name && isOfTime;
+  });
+  if (row === undefined)
+    throw new CryptoError('request.invalid', `No version of ${name} counts at that time.`);
+  const { scheme, digest } = algorithmOf(signer, parameters);
+  if (!isMethod(row, `${scheme} ${digest}`, signer.keyBits))
+    throw new CryptoError(
+      'request.invalid',
+      `${name} allows no ${scheme} ${digest} with a key of ${signer.keyBits} bits.`,
+    );
+  if (name === 'ICP-Brasil:AD-RT' && level === 'B')
+    throw new CryptoError('request.invalid', `${name} demands a time-stamp: a level above B.`);
+  const oid = ARC + row[0];
+  const version = policyKind(oid)?.version.replace('.', '_');
+  const file = `PA_${format === 'Pades' ? 'PAdES_' : ''}${name.slice(-5).replace('-', '_')}_v${version}`;
+  const uri = `http://politicas.icpbrasil.gov.br/${file}.${format === 'Xades' ? 'xml' : 'der'}`;
+  return { oid, digest: 'sha256', hash: Buffer.from(row[4], 'base64'), uri };
+}
 
 /** Judges a signature by its policy; nothing for the policies of others. */
 export function policyFindings(found: PolicyCase): Finding[] {

@@ -20,10 +20,9 @@ import { readCrl } from '../evidence/crl.ts';
 import { readOcsp } from '../evidence/ocsp.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import { fingerprintOf } from '../x509/certificate.ts';
-import { nameFields } from '../x509/names.ts';
 import type { ByteSink } from '../xml/index.ts';
 import { DECLARE_XADES, DIGEST_URI, DS, XADES_141 } from './elements/identifiers.ts';
-import { issuerSerialOf } from './elements/signature-text.ts';
+import { issuerSerialOf, nameText } from './elements/signature-text.ts';
 import {
   archiveTimestampText,
   certificateValuesText,
@@ -112,15 +111,6 @@ function digestText(bytes: Buffer, digest: DigestName): string {
   return (
     `<ds:DigestMethod${DECLARE_DS} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
     `<ds:DigestValue${DECLARE_DS}>${value}</ds:DigestValue>`
-  );
-}
-
-/**
- * Formats a name by RFC 4514; characters that are not ASCII or need escaping in XML become hex pairs of their bytes.
- */
-function nameText(der: Buffer): string {
-  return nameFields(der).text.replace(/\\?([&<>]|[^ -~])/gu, (_, character: string) =>
-    Buffer.from(character).toString('hex').replace(/../g, '\\$&'),
   );
 }
 

@@ -50,6 +50,19 @@ const REFUSED: readonly (readonly [what: string, members: Members, key: string])
   ['a policy without its identifier', { 'Policy:Hash': 'aa' }, 'Policy:Oid'],
   ['a digest of the wrong length', { 'Policy:Oid': '1.2.3', 'Policy:Hash': 'aa' }, 'Policy:Hash'],
   ['a policy that is no identifier', { 'Policy:Oid': 'one.two' }, 'Policy:Oid'],
+  ['a policy by a name that is none', { 'Policy:Name': 'ICP-Brasil:AD-RA' }, 'Policy:Name'],
+  [
+    'a policy by name and identifier',
+    { 'Policy:Name': 'ICP-Brasil:AD-RB', 'Policy:Uri': 'http://a' },
+    'Policy:Name',
+  ],
+  ['a policy with time-stamps at level B', { 'Policy:Name': 'ICP-Brasil:AD-RT' }, 'Policy:Name'],
+  ['PSS under a policy by name', { 'Policy:Name': 'ICP-Brasil:AD-RB', RsaPadding: 'Pss' }, 'Policy:Name'],
+  [
+    'SHA-384 under a policy by name',
+    { 'Policy:Name': 'ICP-Brasil:AD-RB', DigestAlgorithm: 'SHA384' },
+    'Policy:Name',
+  ],
   [
     'a Pem source without key',
     { 'Certificate:Source': 'Pem', 'Certificate:Pem:CertificatePath': 'c' },

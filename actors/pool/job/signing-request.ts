@@ -18,7 +18,7 @@ import {
 import type { AppearanceChoice, SigningChoices } from '../../shared/signing/profiles.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { SignTask } from '../tasks.ts';
-import type { WorkerProfileRuntime } from '../worker-profiles.ts';
+import { policyOf, type WorkerProfileRuntime } from '../worker-profiles.ts';
 
 /** Builds the request to the engine. @throws {TaskFailure} `profile.not-found` without a certificate */
 export function signingRequest(
@@ -29,7 +29,15 @@ export function signingRequest(
 ): SignAtLevelRequest {
   const { format, profile: name, at, password } = task;
   if (!signer) throw new TaskFailure('profile.not-found', `The profile ${name} has no certificate here.`);
-  const { timestamp: _, pades: _pades, appearance: _appearance, coSign: _coSign, xades, ...shared } = choices;
+  const {
+    timestamp: _,
+    pades: _pades,
+    appearance: _appearance,
+    coSign: _coSign,
+    policy: _policy,
+    xades,
+    ...shared
+  } = choices;
   return {
     format,
     input,
@@ -38,6 +46,7 @@ export function signingRequest(
     at,
     sync: false,
     ...shared,
+    ...policyOf(choices, { format, at, signer }),
     ...(password !== undefined && { password }),
     ...(format === 'Pades' && { pades: padesForm(task, choices, signer) }),
     ...(format === 'Xades' && xades && { xades }),

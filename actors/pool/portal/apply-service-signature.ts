@@ -13,6 +13,7 @@ import {
 import { plainLine } from '../../../contracts/plain-text.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
+import { policyOf } from '../worker-profiles.ts';
 import { passesFinalCheck } from './check.ts';
 import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, type ServiceProfile, serviceProfile } from './portal-task-context.ts';
@@ -70,7 +71,7 @@ function signSeries(
 ): Promise<SignedFile> {
   const { rebuild, output, content } = task;
   removeIfPresent(output);
-  const { digest, padding, includeChain, policy, level = 'B' } = choices;
+  const { digest, padding, includeChain, level = 'B' } = choices;
   const all = [...rebuild.earlier, { at: task.at, parameters: task.parameters }];
   const steps = all.map(({ at, parameters }, index) => {
     const [, ...plainer] = simplerParameters(formatParameters('Pades', parameters));
@@ -87,7 +88,7 @@ function signSeries(
     ...(digest !== undefined && { digest }),
     ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),
-    ...(policy !== undefined && { policy }),
+    ...policyOf(choices, { format: 'Pades', at: task.at, signer, level }),
   };
   return signPadesSeries(request, steps, services);
 }
@@ -112,7 +113,7 @@ function sign(
   form: FormatParameters,
 ): SignedFile | Promise<SignedFile> {
   removeIfPresent(output);
-  const { digest, padding, includeChain, policy } = choices;
+  const { digest, padding, includeChain } = choices;
   const level = levelOf(choices.level ?? 'B', form, services);
   const parameters = {
     signer,
@@ -122,7 +123,7 @@ function sign(
     ...(digest !== undefined && { digest }),
     ...(padding !== undefined && { padding }),
     ...(includeChain !== undefined && { includeChain }),
-    ...(policy !== undefined && { policy }),
+    ...policyOf(choices, { format, at, signer, level }),
     // A PDF has the reason itself; the others have no place for one.
     ...(format !== 'Pades' && { claimedRole: claimedRole(reason) }),
   };

@@ -2,6 +2,7 @@
 import {
   type DigestName,
   type LocalSigner,
+  type MadePolicy,
   type PadesFormat,
   type QualificationDemand,
   type SignatureLevel,
@@ -70,7 +71,7 @@ export interface SigningChoices {
   /** @default 'pkcs1' */
   readonly padding?: 'pkcs1' | 'pss';
   readonly includeChain?: boolean;
-  readonly policy?: SignaturePolicy;
+  readonly policy?: SignaturePolicy | MadePolicy;
   /** `Pades:Password`: opens encrypted PDFs. */
   readonly password?: string;
   readonly pades?: Omit<PadesFormat, 'appearance' | 'content'>;

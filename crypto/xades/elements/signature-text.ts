@@ -13,7 +13,7 @@
  */
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import { TAG } from '../../asn1/read.ts';
+import { contents, readWhole, TAG } from '../../asn1/read.ts';
 import { sequence, tlv } from '../../asn1/write.ts';
 import { checkedRole } from '../../core/request-checks.ts';
 import {
@@ -24,7 +24,9 @@ import {
   type SignaturePolicy,
   type SignerIdentity,
 } from '../../core/types.ts';
-import { readCertificate } from '../../x509/certificate.ts';
+import { policyKind } from '../../validation/icp-brasil.ts';
+import { type Certificate, readCertificate } from '../../x509/certificate.ts';
+import { nameFields } from '../../x509/names.ts';
 import { MAX_LISTED_PREFIXES } from '../../xml/index.ts';
 import {
   DECLARE_XADES,
@@ -138,6 +140,9 @@ interface SignerTexts {
   readonly keyInfoWritten: string;
   readonly certificateDigest: string;
   readonly issuerSerial: string;
+  /** As the older property has them. */
+  readonly issuer: string;
+  readonly serial: string;
 }
 
 const cache = new WeakMap<SignerIdentity, Map<string, SignerTexts>>();
@@ -158,6 +163,7 @@ function signerTexts(signer: SignerIdentity, digest: DigestName, includeChain: b
 }
 
 function createSignerTexts(signer: SignerIdentity, digest: DigestName, includeChain: boolean): SignerTexts {
+  const certificate = readCertificate(signer.certificate);
   const certificates = [signer.certificate, ...(includeChain ? signer.chain : [])]
     .map((der) => `<ds:X509Certificate>${der.toString('base64')}</ds:X509Certificate>`)
     .join('');
@@ -166,6 +172,8 @@ function createSignerTexts(signer: SignerIdentity, digest: DigestName, includeCh
     keyInfoWritten: `<ds:KeyInfo><ds:X509Data>${certificates}</ds:X509Data></ds:KeyInfo>`,
     certificateDigest: createHash(digest).update(signer.certificate).digest('base64'),
     issuerSerial: issuerSerialOf(signer.certificate).toString('base64'),
+    issuer: nameText(certificate.issuer),
+    serial: serialText(certificate),
   };
 }
 
@@ -178,19 +186,33 @@ export function issuerSerialOf(certificate: Buffer): Buffer {
   return sequence(sequence(tlv(TAG.context4Constructed, issuer)), serial);
 }
 
+/** Formats a name by RFC 4514; characters that are not ASCII or need escaping in XML become hex pairs of their bytes. */
+export function nameText(der: Buffer): string {
+  return nameFields(der).text.replace(/\\?([&<>]|[^ -~])/gu, (_, character: string) =>
+    Buffer.from(character).toString('hex').replace(/../g, '\\$&'),
+  );
+}
+
+/** Formats the serial number in decimal. */
+export function serialText({ serial }: Pick<Certificate, 'serial'>): string {
+  const value = contents(readWhole(serial));
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex') || '0'}`)).toString();
+}
+
 /**
  * Builds SignedProperties (EN 319 132-1 §5.2).
  *
  * SignedProperties = SignedSignatureProperties, SignedDataObjectProperties?, @Id
  * SignedSignatureProperties  = SigningTime?, SigningCertificateV2?, SignaturePolicyIdentifier?, SignerRoleV2?, …
  * SignedDataObjectProperties = DataObjectFormat { MimeType?, @ObjectReference }*, …
- * SigningCertificateV2 = Cert { CertDigest, IssuerSerialV2? }+
+ * SigningCertificateV2 = Cert { CertDigest, IssuerSerialV2? }+; under policies of ICP-Brasil, which know no other,
+ * SigningCertificate = Cert { CertDigest, IssuerSerial { X509IssuerName, X509SerialNumber } }+
  *
  * @param xades, ds declarations to write on the outermost element and on those of XML Signature
  */
 function propertiesText(
   { id, at, algorithm: { digest }, policy, claimedRole, references }: SignatureTextRequest,
-  { certificateDigest, issuerSerial }: SignerTexts,
+  { certificateDigest, issuerSerial, issuer, serial }: SignerTexts,
   xades: string,
   ds: string,
 ): string {
@@ -202,12 +224,18 @@ function propertiesText(
       `<xades:DataObjectFormat ObjectReference="#${referenceId(id, index)}">` +
       `<xades:MimeType>${mimeType}</xades:MimeType></xades:DataObjectFormat>`;
   });
+  const isOlder = policy !== undefined && policyKind(policy.oid)?.form === 'Xades';
+  const named = `xades:SigningCertificate${isOlder ? '' : 'V2'}`;
+  const issued = isOlder
+    ? `<xades:IssuerSerial><ds:X509IssuerName${ds}>${issuer}</ds:X509IssuerName>` +
+      `<ds:X509SerialNumber${ds}>${serial}</ds:X509SerialNumber></xades:IssuerSerial>`
+    : `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2>`;
   return (
     `<xades:SignedProperties${xades} Id="${id}-properties"><xades:SignedSignatureProperties>` +
-    `<xades:SigningTime>${time}</xades:SigningTime><xades:SigningCertificateV2><xades:Cert><xades:CertDigest>` +
+    `<xades:SigningTime>${time}</xades:SigningTime><${named}><xades:Cert><xades:CertDigest>` +
     `<ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
     `<ds:DigestValue${ds}>${certificateDigest}</ds:DigestValue></xades:CertDigest>` +
-    `<xades:IssuerSerialV2>${issuerSerial}</xades:IssuerSerialV2></xades:Cert></xades:SigningCertificateV2>` +
+    `${issued}</xades:Cert></${named}>` +
     `${policy === undefined ? '' : policyText(policy, ds)}${claimedRole === undefined ? '' : roleText(claimedRole)}` +
     '</xades:SignedSignatureProperties>' +
     `${formats === '' ? '' : `<xades:SignedDataObjectProperties>${formats}</xades:SignedDataObjectProperties>`}` +

@@ -6,9 +6,10 @@ import { childrenOf, contents, readWhole } from '../../asn1/read.ts';
 import { type Finding, warned } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { DS, DSIG11 } from '../elements/identifiers.ts';
+import { serialText } from '../elements/signature-text.ts';
 import { printable } from './reference-data.ts';
 import { base64Of, childrenNamed, FormFault, type SignatureNode } from './signature-node.ts';
-import { isNameText, serialText } from './signer-certificate.ts';
+import { isNameText } from './signer-certificate.ts';
 
 /** True when the element agrees with one of the certificates. */
 type Agreement = (node: SignatureNode, certificates: readonly Certificate[]) => boolean;

@@ -1,11 +1,11 @@
 /** The certificate that a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
 import { createHash } from 'node:crypto';
-import { Asn1Error, childrenOf, contents, encoded, enter, readWhole, TAG } from '../../asn1/read.ts';
+import { Asn1Error, childrenOf, encoded, enter, readWhole, TAG } from '../../asn1/read.ts';
 import { type AlgorithmUse, type Finding, failed, passed, warned } from '../../core/validation-report.ts';
 import { type Certificate, serialOctets } from '../../x509/certificate.ts';
 import { attributeText, nameKey, nameKeyOf, readGeneralNames } from '../../x509/names.ts';
 import type { HashName } from '../../x509/signature-algorithms.ts';
-import { issuerSerialOf } from '../elements/signature-text.ts';
+import { issuerSerialOf, serialText } from '../elements/signature-text.ts';
 import { hashOf } from './algorithms.ts';
 import type { CertificateName } from './qualifying-properties.ts';
 import { printable } from './reference-data.ts';
@@ -182,12 +182,6 @@ function binding(
 function isHexadecimal(text: string, number: string): boolean {
   const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text)?.[1];
   return digits !== undefined && BigInt(`0x${digits}`).toString() === number;
-}
-
-/** Formats the serial number in decimal. */
-export function serialText({ serial }: Pick<Certificate, 'serial'>): string {
-  const value = contents(readWhole(serial));
-  return BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex') || '0'}`)).toString();
 }
 
 function digestOfCertificate({ der, fingerprint }: Certificate, hash: HashName): Buffer {

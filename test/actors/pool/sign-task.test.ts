@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
+import { validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import type { SignTask } from '../../../actors/pool/tasks.ts';
-import type { Profile } from '../../../actors/shared/signing/profiles.ts';
+import type { Profile, SigningChoices } from '../../../actors/shared/signing/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { pki } from '../../pki/pki.ts';
 import { type BatchFixture, batchFixture } from '../batch/batch-harness.ts';
@@ -17,6 +18,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 async function poolOf(
   t: ExecutionContext,
   faults = '',
+  choices: SigningChoices = {},
 ): Promise<{ pool: SigningPool; layout: BatchFixture['layout'] }> {
   const { layout } = await batchFixture(t, { start: false, watch: false });
   const profile: Profile = {
@@ -29,6 +31,7 @@ async function poolOf(
     anchors: [pki().root.certificate],
     validTo: Date.now() + 86_400_000,
     certificate: 'test',
+    choices,
   };
   const pool = new SigningPool({
     threads: 1,
@@ -105,4 +108,21 @@ test('a large file is signed without release, so that the rest of its batch does
   if (!answer.ok) return t.fail(answer.message);
   t.is(answer.result.release, undefined);
   t.deepEqual(await readdir(layout.output), []);
+});
+
+test('a file is signed under the newest version of a policy by name, and never under one that it does not fit', async (t) => {
+  const { pool, layout } = await poolOf(t, '', { policy: 'ICP-Brasil:AD-RB' });
+  const original = join(layout.input, 'a.txt');
+  await writeFile(original, 'content');
+  const answer = await pool.run(signing(original));
+  if (!answer.ok || answer.result.release?.ok !== true) return t.fail(JSON.stringify(answer));
+  const path = join(layout.output, answer.result.release.result.outputFileName);
+  const trust = { anchors: [pki().root.certificate], revocation: 'none' } as const;
+  const { signatures } = await validateFile({ format: 'Cades', path, trust, at: Date.now() });
+  t.deepEqual(
+    signatures.map(({ policy, results }) => [policy, ...results.errors.map(({ type }) => type)]),
+    [['2.16.76.1.7.1.1.2.4', 'policy.root']],
+  );
+  const { pool: other } = await poolOf(t, '', { policy: 'ICP-Brasil:AD-RT' });
+  t.like(await other.run(signing(original)), { ok: false, code: 'request.invalid' });
 });

@@ -1,5 +1,8 @@
 /** Judging by the policies of ICP-Brasil: each row of the table with each rule kept and broken, then signed files. */
 import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   augmentFile,
   MemoryOutput,
@@ -15,17 +18,24 @@ import {
   ICP_BRASIL,
   POLICY_RULES,
   type PolicyCase,
+  type PolicyRequest,
   type PolicyUse,
   policyFindings,
   policyName,
+  policyToSign,
   RULES,
 } from '#crypto/validation/icp-brasil.js';
-import { fingerprintOf, readCertificate } from '#crypto/x509/certificate.js';
+import { certificatePem, fingerprintOf, readCertificate } from '#crypto/x509/certificate.js';
 import { samplePdf } from '../../../bench/samples.ts';
+import { verifyIndependently } from '../../../independent/index.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
+import { opensslCms, pdfsig, withTools, xmlsec1 } from '../../verifiers/index.ts';
+import { enveloped, goodProperties, reportOn } from '../xades/forging.ts';
 import { attributeOf, forge } from './forge.ts';
 import { issue, judged as judgedOf, parties, SIGNED, tokenOver } from './judging.ts';
+
+const toolTest = withTools(test, 'pdfsig', 'certutil', 'openssl', 'xmlsec1');
 
 const ARC = '2.16.76.1.7.1.';
 const DAY = 86_400_000;
@@ -203,6 +213,8 @@ const CONTENT: { readonly [format in SignatureFormat]: Buffer } = {
   Xades: Buffer.from('<?xml version="1.0"?>\n<order><item>1</item></order>\n'),
 };
 
+const FORMATS = ['Pades', 'Cades', 'Xades'] as const;
+
 const authority = startAuthority();
 test.after.always(async () => (await authority).close());
 
@@ -249,8 +261,7 @@ const ROOT_ALONE: readonly (readonly [title: string, signing: Signing, more: rea
   ['CAdES', {}, []],
   ['PAdES', { format: 'Pades', number: '11.1.3' }, ['policy.pdf-names (warning)']],
   ['PAdES under a policy of CAdES', { format: 'Pades' }, ['policy.pdf-names (warning)']],
-  // We name the certificate in the newer form.
-  ['XAdES', { format: 'Xades', number: '6.2.5' }, ['policy.certificate']],
+  ['XAdES', { format: 'Xades', number: '6.2.5' }, []],
   ['digest of the file of the policy', { hash: Buffer.alloc(32, 7) }, ['policy.digest']],
   ['CAdES under a policy of XAdES', { number: '6.2.5' }, ['policy.form', 'policy.certificate']],
   ['CAdES under a policy of PAdES', { number: '11.1.3' }, ['policy.form']],
@@ -355,6 +366,17 @@ test('a certificate that CMS names in the older form alone is not named as the p
   t.true(judged(judgedOf(der, { content: CONTENT.Cades })).includes('policy.certificate'));
 });
 
+test('a certificate that XML names in the newer form is not named as the policies demand', (t) => {
+  const id = `<xades:SigPolicyId><xades:Identifier>urn:oid:${ARC}6.2.5</xades:Identifier></xades:SigPolicyId>`;
+  const end = '</xades:SigningCertificateV2>';
+  const properties = goodProperties('sig', ['sig-r0']).replace(
+    end,
+    `${end}<xades:SignaturePolicyIdentifier><xades:SignaturePolicyId>${id}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`,
+  );
+  const [record] = reportOn(enveloped('<x></x>', { properties })).signatures;
+  t.deepEqual(judged(record), ['policy.digest', 'policy.certificate', 'policy.root']);
+});
+
 test.serial('a document time-stamp is not one that the policy demands', async (t) => {
   const own = fingerprintOf((await authority).pki.root.certificate);
   const { roots } = RULES.c;
@@ -367,4 +389,108 @@ test.serial('a document time-stamp is not one that the policy demands', async (t
     [['document', 'TOTAL-PASSED']],
   );
   t.deepEqual(judged(record), ['policy.timestamp', names]);
+});
+
+const MADE = [
+  ['ICP-Brasil:AD-RB', undefined],
+  ['ICP-Brasil:AD-RT', 'T'],
+] as const;
+
+/** Versions that are made, at a day in which each had come. */
+const NEWEST: readonly (readonly [day: string, format: SignatureFormat, rb: string, rt: string])[] = [
+  ['2012-03-07', 'Cades', '1.2.1', '2.2.1'],
+  ['2017-01-01', 'Xades', '6.2.3', '7.2.3'],
+  ['2019-01-01', 'Cades', '1.2.3', '2.2.3'],
+  ['2025-07-01', 'Pades', '11.1.2', '12.1.2'],
+  ['2026-12-01', 'Cades', '1.2.4', '2.2.4'],
+  ['2026-12-01', 'Xades', '6.2.5', '7.2.5'],
+  ['2026-12-01', 'Pades', '11.1.3', '12.1.3'],
+  ['2037-10-22', 'Pades', '11.1.3', '12.1.3'],
+];
+
+test('a policy is signed under its newest version of the time, with its own digest and address', (t) => {
+  const signer = pki().signer('rsa-2048');
+  for (const [day, format, rb, rt] of NEWEST) {
+    const at = Date.parse(day);
+    t.is(policyToSign('ICP-Brasil:AD-RB', { format, signer, at }).oid, ARC + rb, day);
+    const timed = policyToSign('ICP-Brasil:AD-RT', { format, signer, at, level: 'LTA' });
+    t.is(timed.oid, ARC + rt, day);
+    t.true(
+      ICP_BRASIL.some(([number, , , , digest]) => number === rt && digest === timed.hash.toString('base64')),
+    );
+  }
+  const at = Date.parse('2026-12-01');
+  const uris = FORMATS.map((format) => policyToSign('ICP-Brasil:AD-RB', { format, signer, at }).uri);
+  t.deepEqual(uris, [
+    'http://politicas.icpbrasil.gov.br/PA_PAdES_AD_RB_v1_3.der',
+    'http://politicas.icpbrasil.gov.br/PA_AD_RB_v2_4.der',
+    'http://politicas.icpbrasil.gov.br/PA_AD_RB_v2_5.xml',
+  ]);
+});
+
+test('what would break its policy is not signed under it', (t) => {
+  const at = Date.parse('2026-12-01');
+  const good: PolicyRequest = { format: 'Cades', signer: pki().signer('rsa-2048'), at };
+  const refused: readonly (readonly [what: string, request: Partial<PolicyRequest>])[] = [
+    ['before the first', { at: Date.parse('2012-03-07') - 1 }],
+    ['after the last', { at: Date.parse('2037-10-23') }],
+    ['no policy for PDFs yet', { format: 'Pades', at: Date.parse('2014-01-01') }],
+    ['SHA-384', { digest: 'sha384' }],
+    ['PSS', { padding: 'pss' }],
+    ['a curve of before', { signer: pki().signer('p-256'), at: Date.parse('2024-01-01') }],
+    ['Ed25519 in XML', { format: 'Xades', signer: pki().signer('ed25519') }],
+  ];
+  for (const [what, request] of refused)
+    t.throws(
+      () => policyToSign('ICP-Brasil:AD-RB', { ...good, ...request }),
+      { code: 'request.invalid' },
+      what,
+    );
+  t.throws(() => policyToSign('ICP-Brasil:AD-RT', good), { code: 'request.invalid' });
+  t.notThrows(() => policyToSign('ICP-Brasil:AD-RB', { ...good, signer: pki().signer('ed25519') }));
+});
+
+toolTest('what is made under a policy keeps it, and other programs verify it', async (t) => {
+  const { services, trust, pki: made } = await authority;
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-policies-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const ca = join(folder, 'root.pem');
+  writeFileSync(ca, certificatePem(made.root.certificate));
+  const own = fingerprintOf(made.root.certificate);
+  for (const { roots } of [RULES.c, RULES.d]) {
+    (roots as string[]).push(own);
+    t.teardown(() => (roots as string[]).pop());
+  }
+  const others: { readonly [format in SignatureFormat]: (path: string) => Promise<boolean> } = {
+    Pades: async (path) => (await pdfsig(path, made)).every(({ ok }) => ok),
+    Cades: async (signature) => (await opensslCms({ signature, ca })).ok,
+    Xades: async (file) => (await xmlsec1({ file, ca })).ok,
+  };
+  for (const format of FORMATS)
+    for (const kind of ['rsa-2048', 'p-256'] as const)
+      for (const [name, level] of MADE) {
+        const title = `${format} ${kind} ${name}`;
+        const at = Date.now();
+        const request = { format, signer: made.signer(kind), at, ...(level && { level }) };
+        const output = join(folder, `${format}-${kind}-${name.slice(-5)}`);
+        const policy = policyToSign(name, request);
+        await signFileAtLevel({ ...request, input: CONTENT[format], output, policy }, services);
+        const { signatures } = await validateFile({ format, path: output, trust, at: at + 60_000 });
+        const names = format === 'Pades' ? ['policy.pdf-names (warning)'] : [];
+        t.deepEqual(judged(signatures[0]), names, title);
+        t.false(
+          signatures[0]?.results.warnings.some(({ type }) => type === 'certificate.issuer-name'),
+          title,
+        );
+        t.is(signatures[0]?.indication, 'TOTAL-PASSED', title);
+        t.is(signatures[0]?.level, level ?? 'B', title);
+        t.true(await others[format](output), title);
+        const second = await verifyIndependently({ format, bytes: readFileSync(output), at });
+        t.true(
+          second.signatures.length > 0 && second.signatures.every(({ verdict }) => verdict === 'valid'),
+          title,
+        );
+        if (format === 'Xades')
+          t.regex(readFileSync(output, 'utf8'), /<xades:SigningCertificate><.*<ds:X509IssuerName>/);
+      }
 });

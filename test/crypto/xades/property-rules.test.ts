@@ -2,9 +2,9 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import test from 'ava';
 import { readCertificate } from '#crypto/x509/certificate.js';
+import { serialText } from '#crypto/xades/elements/signature-text.js';
 import { KEY_INFO_RULES } from '#crypto/xades/validation/key-info-rules.js';
 import { PROPERTY_RULES } from '#crypto/xades/validation/property-rules.js';
-import { serialText } from '#crypto/xades/validation/signer-certificate.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { DS, enveloped, goodProperties, reportOn, SHA256, XADES } from './forging.ts';
 
