@@ -32,7 +32,7 @@ const LONG = [
   'actors/batch/folders/input-buckets',
   'actors/batch/jobs/{bulk-jobs,job-races,job-retention,stalled-jobs}*',
   'actors/portal/{generations/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
-  'actors/portal/signing/{certificates,kill-certificate,time-stamps}*',
+  'actors/portal/signing/{certificates,conditions,kill-certificate,time-stamps}*',
   'actors/portal/{accounts/keys-command,uploads/kill*}',
   'contract/postgres-{marks,packed-store,pair-order,store}',
   'actors/portal/webhooks/kill*',

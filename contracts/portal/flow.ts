@@ -39,6 +39,7 @@ import {
   ACTION_STATUSES,
   ACTION_TYPES,
   CERTIFICATE_TYPES,
+  CONDITION_OPERATORS,
   CONFIRMATION_FLAGS,
   CONFIRMATIONS,
   type Confirmation,
@@ -131,6 +132,30 @@ const newFieldValue = z.union([anyText, number, flag], {
   error: 'must be a string, a number, true or false',
 });
 
+const testedField = shown(textUpTo(100), 'Name of another field of the document.', 'plan');
+const operator = 'Comparison with the value of the field; docs/fields.md says which type of field has which.';
+const newTests = list(
+  members({
+    field: testedField,
+    operator: word(CONDITION_OPERATORS).describe(operator),
+    value: shown(
+      z
+        .union([textUpTo(200), number, flag], { error: 'must be a string, a number, true or false' })
+        .nullish(),
+      'What the value is compared with. Absent for `IsFilled` and `IsEmpty`.',
+      'Full',
+    ),
+  }).meta({ id: 'NewConditionTest' }),
+  { most: 20 },
+).nullish();
+const newCondition = members({
+  all: newTests.describe('Tests that must all hold, at most 20.'),
+  any: newTests.describe('Tests of which one must hold, at most 20.'),
+}).meta({
+  id: 'NewFieldCondition',
+  description: 'Needs tests in `all` or `any`; with both, both must hold.',
+});
+
 export const newField = members({
   name: shown(
     textUpTo(100).refine((given) => !isBlank(given), { error: REQUIRED }),
@@ -162,6 +187,14 @@ export const newField = members({
   ),
   value: shown(newFieldValue.nullish(), 'Filled in by the sender; the participant may change it.', 'lease'),
   readOnly: maybeFlag.describe('True: the participant cannot change the value.'),
+  shownWhen: newCondition
+    .nullish()
+    .describe(
+      'When the field is shown; hidden, it has no value and is not in the signed file. Absent: always.',
+    ),
+  requiredWhen: newCondition
+    .nullish()
+    .describe('When a field that is shown must have a value. Absent: as `required` says.'),
 }).meta({ id: 'NewField' });
 
 const xadesOptions = members({
@@ -342,6 +375,20 @@ const ruleUser = participant
   })
   .meta({ id: 'RuleUser' });
 
+const tests = z
+  .array(
+    entity('ConditionTest', {
+      field: testedField,
+      operator: z.enum(CONDITION_OPERATORS).describe(operator),
+      value: shown(z.string().optional(), 'What the value is compared with.', 'Full'),
+    }),
+  )
+  .optional();
+const condition = entity('FieldCondition', {
+  all: tests.describe('Tests that must all hold.'),
+  any: tests.describe('Tests of which one must hold.'),
+}).optional();
+
 const field = entity('DocumentField', {
   id: identity,
   name: shown(z.string(), 'Identifies the field in values and webhooks.', 'city'),
@@ -366,6 +413,12 @@ const field = entity('DocumentField', {
   value: shown(z.string().nullable(), 'Filled in by the participant; null until then.', 'Lisbon'),
   presetValue: shown(z.string().nullable(), 'Filled in by the sender; null: nothing.', 'Lisbon'),
   readOnly: z.boolean().describe('True: the participant cannot change the value of the sender.'),
+  shownWhen: condition.describe('When the field is shown. Left out: always.'),
+  requiredWhen: condition.describe('When the field must have a value. Left out: as `required` says.'),
+  hidden: z
+    .boolean()
+    .optional()
+    .describe('Whether its condition has hidden it. Left out before the participant acts, and without one.'),
 });
 
 export const flowAction = entity('FlowAction', {

@@ -109,6 +109,18 @@ export type FieldType = (typeof FIELD_TYPES)[number];
 /** Forms that a text can be required to have. */
 export const FIELD_FORMATS = ['Email', 'Digits', 'Letters', 'Phone'] as const;
 export type FieldFormat = (typeof FIELD_FORMATS)[number];
+/** Comparisons of conditions. */
+export const CONDITION_OPERATORS = [
+  'Equals',
+  'NotEquals',
+  'Above',
+  'AtLeast',
+  'Below',
+  'AtMost',
+  'IsFilled',
+  'IsEmpty',
+] as const;
+export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
 
 export const SIGNATURE_TYPES = ['None', 'Simple', 'Advanced', 'Qualified'] as const;
 

@@ -3,7 +3,8 @@
  * outside could take exponential time.
  */
 import { visibleText } from '../../contracts/plain-text.ts';
-import type { FieldFormat, FieldType } from '../../contracts/portal/words.ts';
+import type { FieldFormat } from '../../contracts/portal/words.ts';
+import { type ConditionalField, type KnownValues, NUMBER, shownFields } from './conditions.ts';
 
 /** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
 export interface FieldPlace {
@@ -16,14 +17,12 @@ export interface FieldPlace {
 }
 
 /** A field of one participant. */
-export interface DocumentField {
+export interface DocumentField extends ConditionalField {
   readonly id: string;
   /** Unique in its document. */
   readonly name: string;
-  readonly type: FieldType;
   /** Shown to people. */
   readonly label: string;
-  readonly isRequired: boolean;
   /** Null for a field of the PDF's own form, and for an attachment that the pages do not show. */
   readonly place: FieldPlace | null;
   /** Full name of a field of the PDF's own form; null = made by the service. */
@@ -72,7 +71,6 @@ const FORMATS: { readonly [format in FieldFormat]: RegExp } = {
   Letters: /^[\p{L}\p{M}' .-]+$/u,
   Phone: /^\+?[\d ()-]{5,30}$/,
 };
-const NUMBER = /^-?\d{1,15}(?:\.\d{1,10})?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 export interface CheckedValues {
@@ -83,26 +81,38 @@ export interface CheckedValues {
 
 /**
  * Checks what a participant has filled in. A value that is empty counts as not given; in place of one that is missing
- * stands the value of the sender.
+ * stands the value of the sender. A field that its condition hides has no value, and one that is given is refused.
  * @param given by name of field; numbers and booleans may be given as such
+ * @param known values of other participants
  */
 export function checkFieldValues(
   fields: readonly DocumentField[],
   given: Readonly<Record<string, unknown>>,
+  known: KnownValues = new Map(),
 ): CheckedValues {
   const faults = new Map<string, string>();
   const names = new Set(fields.map(({ name }) => name));
   for (const name of Object.keys(given))
     if (!names.has(name)) faults.set(name, 'This participant has no field of this name.');
+  const sentTo = ({ name }: DocumentField) => (Object.hasOwn(given, name) ? given[name] : undefined);
+  const texts = new Map(
+    fields.map((field) => [field.name, textOf(field, sentTo(field) ?? field.presetValue)] as const),
+  );
+  const shown = shownFields(fields, ({ name }) => texts.get(name) ?? '', known);
   const values = fields.flatMap((field): readonly FieldValue[] => {
-    const sent = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
-    const value = textOf(field, sent ?? field.presetValue);
+    const state = shown.get(field.name);
+    if (state === undefined) {
+      if (textOf(field, sentTo(field)) !== (field.type === 'Checkbox' ? 'false' : ''))
+        faults.set(field.name, 'The condition of this field hides it.');
+      return [];
+    }
+    const value = texts.get(field.name);
     const fault =
       value === undefined
         ? 'The value must be a text.'
         : field.isReadOnly === true && value !== field.presetValue
           ? 'The sender has filled in this field.'
-          : faultOf(field, value);
+          : valueFault({ ...field, ...state }, value);
     if (fault !== undefined) faults.set(field.name, fault);
     return value === undefined || value === '' ? [] : [{ fieldId: field.id, name: field.name, value }];
   });
@@ -122,7 +132,8 @@ function textOf({ type }: DocumentField, value: unknown): string | undefined {
   return type === 'Number' ? text.replace(',', '.') : text;
 }
 
-function faultOf(field: DocumentField, value: string): string | undefined {
+/** Returns what is wrong with a value, in ASCII; undefined = nothing. */
+export function valueFault(field: DocumentField, value: string): string | undefined {
   const { type, isRequired, maxLength, format, minimum, maximum, options } = field;
   if (type === 'Checkbox') {
     if (value !== 'true' && value !== 'false') return 'The value must be true or false.';

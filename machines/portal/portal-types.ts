@@ -177,6 +177,8 @@ export interface Evidence {
   readonly typedName: string | null;
   /** Minutes from UTC. */
   readonly timeZoneOffset: number | null;
+  /** Names of the fields that their conditions hid; absent = none. */
+  readonly hiddenFields?: readonly string[];
   /** Pages that were shown, as the browser says; absent = nothing is known. */
   readonly reading?: Reading;
   readonly at: Millis;

@@ -4,6 +4,7 @@ import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import type { CodeKind, InitialsMode, Language } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
+import type { KnownValue } from '../../../machines/portal/conditions.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
@@ -145,6 +146,8 @@ export interface SigningPageView {
     };
   };
   readonly action?: Pick<FlowAction, 'type' | 'title' | 'allowElectronicSignature' | 'fields'> & {
+    /** Values of others that conditions of the fields name. @default none */
+    readonly known?: readonly (readonly [name: string, value: KnownValue])[];
     readonly flowActionId: FlowActionId;
     readonly userId: UserId;
     readonly participant: Participant;

@@ -33,7 +33,7 @@ import {
   planFlow,
   planObservers,
 } from './document-plans.ts';
-import { assertFieldFiles, assertFieldsExist } from './field-plans.ts';
+import { assertConditions, assertFieldFiles, assertFieldsExist } from './field-plans.ts';
 import { highestMarkedPage } from './mark-plans.ts';
 import { taggedFields, withoutTaggedFields, withTextTags } from './text-tags.ts';
 import { planNamespaces } from './xades-plans.ts';
@@ -161,6 +161,7 @@ export class DocumentCreation {
         )),
         ...(reminders !== undefined && { reminders }),
       });
+    for (const { actions } of inputs) assertConditions(actions);
     const fields = inputs.flatMap(({ actions }) => actions.flatMap((action) => action.fields ?? []));
     if (request.tagValues !== undefined) assertFieldsExist(request.tagValues, fields);
     for (const input of inputs)
@@ -229,7 +230,9 @@ export class DocumentCreation {
   /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
   assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis, source: DocumentSource = {}): void {
     const { flow } = this.#shared(request, at, source);
-    placedActions(flow, withoutTaggedFields(request), [], this.needs.plans);
+    const actions = placedActions(flow, withoutTaggedFields(request), [], this.needs.plans);
+    // Tags place the others.
+    if (request.textTags !== true) assertConditions(actions);
   }
 
   /** The parts of a document that no file decides; the same for all of one call. */

@@ -212,7 +212,10 @@ export class DocumentFiles {
   async assertSignable(
     organization: OrganizationId,
     { file, format }: Pick<DocumentFile, 'file' | 'format'>,
-    actions: readonly Pick<ActionPlan, 'type' | 'numberRequiredSignatures' | 'xadesOptions' | 'fields'>[],
+    actions: readonly Pick<
+      ActionPlan,
+      'id' | 'type' | 'numberRequiredSignatures' | 'xadesOptions' | 'fields'
+    >[],
     added = actions,
   ): Promise<void> {
     const fields = formContent({ actions: added }, []);

@@ -5,8 +5,10 @@ import type { Principal } from '../../../contracts/portal/entities.ts';
 import { confirmationFlags, type FlowActionView } from '../../../contracts/portal/flow.ts';
 import { isoDayEndingAt } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import type { DocumentContext } from '../../../machines/portal/documents/document-context.ts';
+import { hiddenFields } from '../../../machines/portal/documents/flow-conditions.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
-import type { ActingDeputy, Attachment, FlowAction } from '../../../machines/portal/portal-types.ts';
+import type { Attachment, CompletedAction, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type DocumentActor, statusOf } from '../document-records/document-index.ts';
 import { hasSignature } from '../document-records/document-reader.ts';
 import type { FolderView } from '../folders/folders.ts';
@@ -26,9 +28,6 @@ export function documentView(
   const { file } = context;
   const status = statusOf(document);
   const isDeleted = document.state === 'Deleted';
-  const values = new Map(
-    context.made.flatMap((one) => (one.values ?? []).map(({ fieldId, value }) => [fieldId, value] as const)),
-  );
   return {
     ...context,
     ...shownProperties(context),
@@ -51,8 +50,8 @@ export function documentView(
     flowActions: context.actions.map((action) =>
       flowActionView(
         action,
-        values,
-        context.made.find((one) => one.flowActionId === action.id)?.evidence?.deputy,
+        context,
+        context.made.find((one) => one.flowActionId === action.id),
       ),
     ),
     reminders: context.reminders ?? null,
@@ -89,12 +88,15 @@ function attachmentView(
   };
 }
 
-/** @param values of the fields, by id of field */
+/** @param acted what its participant has done, of several the first */
 function flowActionView(
   action: FlowAction,
-  values: ReadonlyMap<string, string>,
-  deputy: ActingDeputy | undefined,
+  document: DocumentContext,
+  acted: CompletedAction | undefined,
 ): FlowActionView {
+  const deputy = acted?.evidence?.deputy;
+  const values = new Map(acted?.values?.map(({ fieldId, value }) => [fieldId, value]));
+  const hidden = acted && hiddenFields(document, action, acted.values);
   return {
     ...action,
     signRuleUsers: action.ruleUsers,
@@ -108,13 +110,16 @@ function flowActionView(
     requiredCertificateTypeToSign: action.requiredCertificateType,
     requiredCertificateHolderTypeToSign: action.requiredCertificateHolder,
     signatureInitialsMode: action.initialsMode,
-    fields: action.fields?.map((field) => fieldView(field, values.get(field.id) ?? null)),
+    fields: action.fields?.map((field) =>
+      fieldView(field, values.get(field.id) ?? null, hidden?.includes(field)),
+    ),
   };
 }
 
 function fieldView(
   field: DocumentField,
   value: string | null,
+  hidden: boolean | undefined,
 ): NonNullable<FlowActionView['fields']>[number] {
   const { place } = field;
   return {
@@ -128,5 +133,6 @@ function fieldView(
     pageNumber: place?.pageNumber ?? null,
     presetValue: field.presetValue ?? null,
     readOnly: field.isReadOnly === true,
+    ...(field.shownWhen && hidden !== undefined && { hidden }),
   };
 }

@@ -1,9 +1,11 @@
 /** From what a caller sends about fields to fields that are checked and complete. */
 
 import type { Ids } from '@sealwright/runtime';
-import { plainLine } from '../../../contracts/plain-text.ts';
+import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { NewField, NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
 import type { FieldType } from '../../../contracts/portal/words.ts';
+import type { FieldCondition } from '../../../machines/portal/conditions.ts';
+import { conditionFault } from '../../../machines/portal/documents/flow-conditions.ts';
 import {
   type CountedAction,
   excessOf,
@@ -64,8 +66,40 @@ export function planFields(
       maxLength: lengthOf(input, type),
       format: input.format ?? null,
     };
-    return [{ ...field, ...presetOf(field, input) }];
+    return [{ ...field, ...presetOf(field, input), ...conditionsOf(field, input) }];
   });
+}
+
+function conditionsOf(
+  { name }: DocumentField,
+  { shownWhen, requiredWhen }: NewField,
+): Pick<DocumentField, 'shownWhen' | 'requiredWhen'> {
+  const shown = shownWhen && planCondition(shownWhen, name);
+  const required = requiredWhen && planCondition(requiredWhen, name);
+  return { ...(shown && { shownWhen: shown }), ...(required && { requiredWhen: required }) };
+}
+
+/** Refusals: `InvalidFlowAction`. */
+function planCondition({ all, any }: NonNullable<NewField['shownWhen']>, name: string): FieldCondition {
+  const plan = (tests: typeof all) =>
+    tests?.map(({ field, operator, value }) => ({
+      field: plainLine(field),
+      operator,
+      ...(value != null && { value: visibleText(String(value)).trim() }),
+    })) ?? [];
+  const condition = { all: plan(all), any: plan(any) };
+  if (condition.all.length + condition.any.length === 0)
+    throw invalid(`The condition of the field ${name} needs tests in all or any.`);
+  return {
+    ...(condition.all.length > 0 && { all: condition.all }),
+    ...(condition.any.length > 0 && { any: condition.any }),
+  };
+}
+
+/** Asserts that conditions name fields that are filled in before, in ways their types have. Refusals: `InvalidFlowAction`. */
+export function assertConditions(actions: Parameters<typeof conditionFault>[0]): void {
+  const fault = conditionFault(actions);
+  if (fault !== undefined) throw invalid(fault);
 }
 
 /** True for an attachment whose name no page shows. */

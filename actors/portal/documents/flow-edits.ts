@@ -15,7 +15,7 @@ import {
   planStep,
   planText,
 } from './document-plans.ts';
-import { assertFieldFiles, assertFlowLimits } from './field-plans.ts';
+import { assertConditions, assertFieldFiles, assertFlowLimits } from './field-plans.ts';
 import { assertInitialsFit, planMarks } from './mark-plans.ts';
 
 /**
@@ -86,6 +86,7 @@ export function planFlowEdit(
     assertInitialsFit(initialsMode, marks ?? action?.marks ?? [], whole);
   }
   assertFlowLimits(now);
+  assertConditions(now);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
   if (staying.length + planned.addedObservers.length > MAX_OBSERVERS)
     throw new PortalRefusal('LimitExceeded', `There may be at most ${MAX_OBSERVERS} observers.`);
@@ -100,14 +101,14 @@ export function actionsAfter(
   readonly now: readonly (FlowAction | ActionPlan)[];
   readonly added: readonly (FlowAction | ActionPlan)[];
 } {
-  const fieldsOf = new Map(edited.map(({ flowActionId, fields }) => [flowActionId, fields]));
+  const edits = new Map(edited.map((edit) => [edit.flowActionId, edit]));
   const staying = actions.flatMap((action) => {
     if (deleted.includes(action.id)) return [];
-    const fields = fieldsOf.get(action.id);
-    return [fields === undefined ? action : { ...action, fields }];
+    const { fields = action.fields, step = action.step } = edits.get(action.id) ?? {};
+    return [fields === undefined ? { ...action, step } : { ...action, step, fields }];
   });
   return {
     now: [...staying, ...added],
-    added: [...staying.filter(({ id }) => fieldsOf.get(id) !== undefined), ...added],
+    added: [...staying.filter(({ id }) => edits.get(id)?.fields !== undefined), ...added],
   };
 }

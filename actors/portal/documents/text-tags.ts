@@ -16,7 +16,7 @@ import type { TextTag } from '../../pool/portal-tasks.ts';
 import { foldCase } from '../../shared/tables/texts.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 import { hasOneSigner } from './document-plans.ts';
-import { assertFlowLimits, planFields } from './field-plans.ts';
+import { assertConditions, assertFlowLimits, planFields } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
 
 /** Tags of one file; ours. */
@@ -140,7 +140,9 @@ export function newTaggedContent(
     }),
     covers: tags.map(({ cover }) => cover),
   };
-  assertFlowLimits(withTaggedContent(actions, content));
+  const after = withTaggedContent(actions, content);
+  assertFlowLimits(after);
+  assertConditions(after);
   return content;
 }
 
@@ -149,7 +151,8 @@ function targetOf({ type, title, user, ruleName, numberRequiredSignatures, field
   const listed = (fields ?? []).flatMap(({ tagged, ...field }): readonly NewField[] => {
     if (tagged?.isListed !== true) return [];
     const { name, label, maxLength, format, minimum, maximum, options, presetValue, isReadOnly } = field;
-    const rules = { label, maxLength, format, minimum, maximum, options };
+    const conditions = { shownWhen: field.shownWhen, requiredWhen: field.requiredWhen };
+    const rules = { label, maxLength, format, minimum, maximum, options, ...conditions };
     const value = { value: presetValue, readOnly: isReadOnly };
     return [{ name, type: field.type, required: tagged.isRequired, ...rules, ...value }];
   });

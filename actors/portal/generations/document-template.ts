@@ -117,5 +117,7 @@ function fieldInputOf(field: DocumentField, uploadId: string): object {
     ...(field.options.length > 0 && { options: field.options }),
     ...(formField === null ? place : { formField }),
     ...(field.isReadOnly === true && { readOnly: true }),
+    ...(field.shownWhen && { shownWhen: field.shownWhen }),
+    ...(field.requiredWhen && { requiredWhen: field.requiredWhen }),
   };
 }

@@ -196,6 +196,7 @@ function evidenceView(
     authenticatedSelfie: null,
     authenticatedPix: null,
     geolocation: evidence.geolocation,
+    ...(evidence.hiddenFields !== undefined && { hiddenFields: evidence.hiddenFields }),
     ...(evidence.reading !== undefined && { reading: readingView(evidence.reading) }),
     timestamp: new Date(evidence.at).toISOString(),
     evidencesSha256: evidenceSha256,

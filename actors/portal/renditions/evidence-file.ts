@@ -28,7 +28,7 @@ export interface SignedEvidence {
   readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order; `emailConfirmedAt`, `signingProvider`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `deputyOf`, `reading` and `attachments` only where there are any. */
+/** JSON with exactly these members in this order; `emailConfirmedAt`, `signingProvider`, `authenticatedPhoneNumber`, `authenticatorAppEnrolledAt`, those of a passkey, `inPersonAtDeviceOf`, `passedOn`, `deputyOf`, `hiddenFields`, `reading` and `attachments` only where there are any. */
 export function evidenceFile(content: SignedEvidence): Buffer {
   const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
@@ -84,6 +84,7 @@ export function evidenceFile(content: SignedEvidence): Buffer {
       },
       typedName: evidence.typedName,
       timeZoneOffset: evidence.timeZoneOffset,
+      ...(evidence.hiddenFields !== undefined && { hiddenFields: evidence.hiddenFields }),
       ...(evidence.reading !== undefined && { reading: readingView(evidence.reading) }),
       ...(attachments.length > 0 && { attachments }),
     }),

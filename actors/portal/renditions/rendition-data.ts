@@ -2,6 +2,7 @@
 import type { Language } from '../../../contracts/portal/words.ts';
 import { representedName } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
+import { hiddenFields } from '../../../machines/portal/documents/flow-conditions.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { CompletedAction, Evidence, Participant } from '../../../machines/portal/portal-types.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';
@@ -76,6 +77,7 @@ function personOf(
     kind: made.kind,
     at: evidence?.at ?? made.at,
     timeZoneOffset: evidence?.timeZoneOffset ?? null,
+    hiddenFields: hiddenFields(context, action, made.values).map(({ label }) => label),
     evidence: evidence && {
       ipAddress: evidence.ipAddress,
       userAgent: evidence.userAgent,

@@ -8,6 +8,7 @@ import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts
 import { deputyIn } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/documents/document-context.ts';
 import { isOfTurn, usersOf } from '../../../machines/portal/documents/document-flow.ts';
+import { conditionsOf, knownValues, testsOf } from '../../../machines/portal/documents/flow-conditions.ts';
 import { withoutOrigin } from '../../../machines/portal/documents/tagged-content.ts';
 import { documentType, type FlowAction, type Participant } from '../../../machines/portal/portal-types.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
@@ -108,6 +109,7 @@ function pageSignatures(context: DocumentContext): readonly PageSignature[] {
 
 export function pageAction(
   { action, user }: { readonly action: FlowAction; readonly user: Participant },
+  context: Pick<DocumentContext, 'actions' | 'made'>,
   codes: readonly CodeKind[],
   { enrolment, passkey }: Pick<NonNullable<SigningPageView['action']>, 'enrolment' | 'passkey'>,
 ): NonNullable<SigningPageView['action']> {
@@ -125,8 +127,22 @@ export function pageAction(
     ...(passkey !== undefined && { passkey }),
     initialsMode: action.initialsMode ?? 'None',
     ...(mayPassOn(action) && { mayPassOn: true }),
-    ...(action.fields !== undefined && { fields: action.fields }),
+    ...(action.fields !== undefined && { fields: action.fields, known: knownTo(action.fields, context) }),
   };
+}
+
+/** Values of others that decide about the fields; of a file only that there is one. */
+function knownTo(
+  fields: NonNullable<FlowAction['fields']>,
+  context: Pick<DocumentContext, 'actions' | 'made'>,
+): NonNullable<NonNullable<SigningPageView['action']>['known']> {
+  const own = new Set(fields.map(({ name }) => name));
+  const tests = fields.flatMap(conditionsOf).flatMap(testsOf);
+  const named = new Set(tests.map(({ field }) => field).filter((name) => !own.has(name)));
+  if (named.size === 0) return [];
+  return [...knownValues(context)].flatMap(([name, { type, value }]) =>
+    named.has(name) ? [[name, { type, value: type === 'Attachment' && value !== '' ? 'file' : value }]] : [],
+  );
 }
 
 function mayPassOn({ allowPassingOn, passedOn = [], user }: FlowAction): boolean {

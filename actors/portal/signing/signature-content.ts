@@ -30,10 +30,7 @@ export async function signatureContent(
   blobs: Pick<Blobs, 'localPath'>,
 ): Promise<SignatureContent | undefined> {
   if (document.format !== 'Pades') return undefined;
-  const fields = formContent(
-    document,
-    signatures.flatMap(({ values = [] }) => values),
-  );
+  const fields = formContent(document, signatures);
   const further = signatures.flatMap((signature) =>
     furtherMarks(signature.marks).map((mark) => ({ mark, signature })),
   );

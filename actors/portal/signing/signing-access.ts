@@ -14,6 +14,7 @@ import type {
   Turn,
 } from '../../../machines/portal/documents/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/documents/document-flow.ts';
+import { hiddenFields } from '../../../machines/portal/documents/flow-conditions.ts';
 import type { ProvenMailbox } from '../../../machines/portal/mailbox-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -270,6 +271,7 @@ export function evidenceOf(
   const phone = PHONE_CHANNELS.some((channel) => kinds.includes(channel))
     ? phoneNumber(user.phone)
     : undefined;
+  const hidden = hiddenFields(context, call.action, signing.values);
   const evidence: Evidence = {
     ipAddress: origin.ipAddress || null,
     userAgent: origin.userAgent.slice(0, 500) || null,
@@ -298,6 +300,7 @@ export function evidenceOf(
     geolocation: signing.geolocation ?? null,
     typedName: plainLine(signing.typedName ?? '').slice(0, 200) || null,
     timeZoneOffset: signing.timeZoneOffset ?? null,
+    ...(hidden.length > 0 && { hiddenFields: hidden.map(({ name }) => name) }),
     ...(signing.reading !== undefined && { reading: { ...signing.reading } }),
     at,
   };

@@ -7,6 +7,7 @@ import { open } from 'node:fs/promises';
 import { formatOfHeader } from '@sealwright/signatures';
 import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type { ElectronicSigning, FieldUpload } from '../../../contracts/portal/signing/signing.ts';
+import { conditionsOf, knownValues } from '../../../machines/portal/documents/flow-conditions.ts';
 import { withoutOrigin } from '../../../machines/portal/documents/tagged-content.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -80,7 +81,10 @@ export async function valuesOf(
     entries.set(name, entry);
     texts[name] = entry.name;
   }
-  const { values, faults } = checkFieldValues(fields, texts);
+  const known = fields.some((field) => conditionsOf(field).length > 0)
+    ? knownValues(call.context)
+    : undefined;
+  const { values, faults } = checkFieldValues(fields, texts, known);
   if (faults.size > 0) throw wrongFields([...faults]);
   if (call.action.fields === undefined) return {};
   return {

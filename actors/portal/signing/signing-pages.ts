@@ -252,16 +252,16 @@ export class SigningPages {
     const named = isDemanding ? { ...given, action: { ...action, allowElectronicSignature: false } } : given;
     const codes = await codesToAsk({ context, ...named, needsEmailCode }, authenticators);
     const owner = appOwner(context, named.user);
-    if (state !== 'ready' || owner === undefined) return pageAction(named, codes, {});
+    if (state !== 'ready' || owner === undefined) return pageAction(named, context, codes, {});
     const { name } = context.organization;
     if (codes.includes('AuthenticatorApp') && !(await authenticators.has(owner)))
-      return pageAction(named, codes, { enrolment: authenticators.enrolment(owner, name) });
+      return pageAction(named, context, codes, { enrolment: authenticators.enrolment(owner, name) });
     const asksMail = codes.includes('Email');
     // Others were wrong too often: beside a mailed code, that of the app counts all the same.
     if (codes.includes('AuthenticatorApp') && !asksMail && (await authenticators.isLocked(owner)))
-      return pageAction(named, ['Email', ...codes], {});
+      return pageAction(named, context, ['Email', ...codes], {});
     const passkey = asksMail ? await authenticators.passkeys(owner) : undefined;
-    return pageAction(named, codes, { ...(passkey !== undefined && { passkey }) });
+    return pageAction(named, context, codes, { ...(passkey !== undefined && { passkey }) });
   }
 
   /**

@@ -153,6 +153,7 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
     [words.deputyOf, deputyText(evidence?.deputyOf)],
     [words.passedOn, evidence?.passedOn?.join('; ')],
     [words.confirmation, confirmed.join('; ')],
+    [words.hiddenFields, person.hiddenFields?.join('; ')],
     [words.reading, readingText(evidence?.reading, words)],
     [words.address, evidence?.ipAddress],
     [words.place, evidence?.geolocation],

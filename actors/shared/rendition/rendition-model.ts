@@ -34,6 +34,8 @@ export interface RenditionPerson {
   readonly at: Millis;
   /** Minutes from UTC; null = not known. */
   readonly timeZoneOffset: number | null;
+  /** Labels of the fields that their conditions hid. @default none */
+  readonly hiddenFields?: readonly string[];
   readonly evidence: {
     readonly ipAddress: string | null;
     readonly userAgent: string | null;

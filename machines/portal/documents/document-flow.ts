@@ -9,6 +9,7 @@
 import type { Millis } from '../../ids.ts';
 import type { ActionPlan, FlowAction, Mark, Participant, RuleUser } from '../portal-types.ts';
 import type { ActionEdit, FlowChange, Turn } from './document-context.ts';
+import { conditionFault } from './flow-conditions.ts';
 import { excessOf, hasDistinctFieldNames } from './flow-limits.ts';
 
 /** Creates an action without any participation. */
@@ -237,7 +238,7 @@ export function withFlowEdits(
   if (added.some((plan) => plan.step < step)) return 'invalid';
   next.push(...added.map((plan) => initialAction(plan, at)));
   if (next.length === 0 || isDone(next)) return 'invalid';
-  if (!hasDistinctFieldNames(next)) return 'invalid';
+  if (!hasDistinctFieldNames(next) || conditionFault(next) !== undefined) return 'invalid';
   return excessOf(next) === undefined ? inOrder(next) : 'excess';
 }
 

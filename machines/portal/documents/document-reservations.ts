@@ -26,7 +26,8 @@ const COMPLETABLE_FOR_MS = 10 * 60_000;
 export const reserve: DecisionFunction<'RESERVE'> = (document, message) => {
   const { at, id, flowActionId, userId, marks, application, values } = message;
   const turn = pendingTurnOf(document, message);
-  if (turn === undefined || !isSigning(turn.action) || !fitsFields(turn.action, values)) return undefined;
+  if (turn === undefined || !isSigning(turn.action) || !fitsFields(document, turn.action, values))
+    return undefined;
   const reservation: Reservation = {
     id,
     flowActionId,

@@ -7,10 +7,12 @@
 import { MAX_ACTIONS } from '../../../contracts/portal/words.ts';
 import type { DocumentField } from '../field-values.ts';
 import type { ActionPlan, Participant } from '../portal-types.ts';
+import { conditionsOf, testsOf } from './flow-conditions.ts';
 
 const MAX_SIGNERS = 30;
 const MAX_FIELDS = 500;
 const MAX_ATTACHMENTS = 20;
+const MAX_TESTS = 1_000;
 
 /** An action with what is counted of it. */
 export interface CountedAction {
@@ -40,6 +42,11 @@ export function excessOf(
       most: MAX_ATTACHMENTS,
     },
     { what: 'fields of one document', count: fields.length, most: MAX_FIELDS },
+    {
+      what: 'tests in conditions of one document',
+      count: fields.flatMap(conditionsOf).flatMap(testsOf).length,
+      most: MAX_TESTS,
+    },
   ].find(({ count, most }) => count > most);
 }
 

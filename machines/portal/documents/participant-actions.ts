@@ -37,6 +37,7 @@ import {
   turnMails,
   withEvent,
 } from './document-notifications.ts';
+import { shownIn } from './flow-conditions.ts';
 
 /** Returns the turn unless an accepted signature already fills it. */
 export function pendingTurnOf(
@@ -69,7 +70,7 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   const turn = pendingTurnOf(document, message);
   if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
     return undefined;
-  if (!fitsFields(turn.action, values) || isByWrongDeputy(document, message)) return undefined;
+  if (!fitsFields(document, turn.action, values) || isByWrongDeputy(document, message)) return undefined;
   const { made } = message;
   const signingTime = made?.signingTime ?? signingTimeAt(at);
   const signature: AcceptedSignature = {
@@ -120,14 +121,16 @@ function isMadeFor({ updateDate, current, signatures }: DocumentContext, { base 
 
 /** False for values that were checked against other fields: an edit of the flow may replace them meanwhile. */
 export function fitsFields(
+  document: Pick<DocumentContext, 'actions' | 'made'>,
   { fields = [] }: Pick<FlowAction, 'fields'>,
   values: readonly FilledValue[] = [],
 ): boolean {
-  const known = new Set(fields.map(({ id }) => id));
+  const shown = shownIn(document, { fields }, values);
+  const names = new Map(fields.map(({ id, name }) => [id, name]));
   const filled = new Set(values.map(({ fieldId }) => fieldId));
   return (
-    values.every(({ fieldId }) => known.has(fieldId)) &&
-    fields.every(({ id, isRequired }) => !isRequired || filled.has(id))
+    values.every(({ fieldId }) => shown.has(names.get(fieldId) ?? '')) &&
+    fields.every(({ id, name }) => shown.get(name)?.isRequired !== true || filled.has(id))
   );
 }
 

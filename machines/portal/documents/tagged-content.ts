@@ -5,6 +5,7 @@
  */
 import type { DocumentField, FieldPlace } from '../field-values.ts';
 import type { FlowAction, Mark } from '../portal-types.ts';
+import { conditionFault } from './flow-conditions.ts';
 import { excessOf, hasDistinctFieldNames } from './flow-limits.ts';
 
 /** Marks and fields that the tags of one file place. */
@@ -44,7 +45,8 @@ export function takesTaggedContent(actions: readonly FlowAction[], content: Tagg
   return (
     content.actions.every(({ flowActionId }) => actions.some(({ id }) => id === flowActionId)) &&
     excessOf(after) === undefined &&
-    hasDistinctFieldNames(after)
+    hasDistinctFieldNames(after) &&
+    conditionFault(after) === undefined
   );
 }
 

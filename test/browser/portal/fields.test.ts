@@ -102,6 +102,106 @@ for (const [device, viewport] of [
   ['desktop', { width: 1280, height: 900 }],
   ['phone', { width: 360, height: 740 }],
 ] as const) {
+  test.serial(`fields are shown and required by the values of others on a ${device}`, async (t) => {
+    const { portal } = t.context;
+    const { page } = await visit(t, portal.url, { locale: 'en-US', viewport });
+    const is = (field: string, value: unknown) => ({ all: [{ field, operator: 'Equals', value }] });
+    const ana = [
+      { name: 'amount', label: 'Amount', type: 'Number', ...place(20) },
+      {
+        name: 'bank',
+        label: 'Bank',
+        required: true,
+        ...place(50),
+        shownWhen: { all: [{ field: 'amount', operator: 'Above', value: 1000 }] },
+      },
+      {
+        name: 'note',
+        label: 'Note',
+        ...place(80),
+        requiredWhen: { any: [{ field: 'bank', operator: 'IsEmpty' }] },
+      },
+    ];
+    const bob = [
+      {
+        name: 'why',
+        label: 'Why so much',
+        required: true,
+        ...place(110),
+        shownWhen: { all: [{ field: 'bank', operator: 'IsFilled' }] },
+      },
+      { name: 'extra', label: 'Extra', type: 'Checkbox', ...place(140), width: 18 },
+      { name: 'which', label: 'Which', required: true, ...place(170), shownWhen: is('extra', true) },
+    ];
+    const people = [ana, bob].map((fields, index) => ({
+      type: 'Signer',
+      step: index + 1,
+      user: { name: index === 0 ? 'Ana' : 'Bob', email: `${index}@example.test` },
+      allowElectronicSignature: true,
+      fields,
+    }));
+    const id = await portal.create(clausePdf(1), people);
+    const open = async (person: number) => {
+      await page.goto((await portal.actionUrl(id, `${person}@example.test`)).url);
+      await page.locator('.page[data-drawn]').first().waitFor();
+    };
+    const sign = async () => {
+      await openSigning(page);
+      await page.getByRole('button', { name: 'Sign the document' }).press('Enter');
+      await page.getByText('You signed the document.').waitFor();
+    };
+    await open(0);
+    const forms = page.locator('.page');
+    const amount = forms.getByLabel('Amount');
+    const bank = page.locator('#field-1');
+    t.false(await bank.isVisible());
+    await page.getByText('0 of 2 done').waitFor();
+    t.true(await page.evaluate(`document.querySelector('#field-2').required`));
+    await amount.fill('1000.01');
+    await bank.waitFor({ state: 'visible' });
+    await page.getByText('1 of 3 done').waitFor();
+    await assertAccessible(t, page, `conditions on a ${device}`);
+    await bank.fill('PT50');
+    t.false(await page.evaluate(`document.querySelector('#field-2').required`));
+    // What was typed into a field that is hidden again is not sent.
+    await amount.fill('1000');
+    await bank.waitFor({ state: 'hidden' });
+    for (let press = 0; press < 3; press += 1) await page.locator('#guide-next').press('Enter');
+    await page.locator('#outcome', { hasText: 'Note' }).waitFor();
+    await page.reload();
+    await page.locator('.page[data-drawn]').first().waitFor();
+    t.false(await bank.isVisible());
+    await amount.fill('2000');
+    t.is(await bank.inputValue(), 'PT50');
+    await sign();
+    await portal.reached(id, 'Pending');
+
+    await open(1);
+    await page.locator('#field-0').waitFor({ state: 'visible' });
+    t.false(await page.locator('#field-2').isVisible());
+    await page.locator('#field-0').fill('It is so');
+    await page.locator('#field-1').check();
+    await page.locator('#field-2').fill('Gone');
+    await page.locator('#field-1').uncheck();
+    await page.locator('#field-2').waitFor({ state: 'hidden' });
+    await sign();
+    await portal.reached(id, 'Concluded');
+    const { stdout } = await runTool('pdftotext', [
+      '-enc',
+      'UTF-8',
+      '-layout',
+      await portal.signedFile(id),
+      '-',
+    ]);
+    for (const value of ['2000', 'PT50', 'It is so']) t.true(stdout.includes(value), stdout);
+    t.false(stdout.includes('Gone'), stdout);
+  });
+}
+
+for (const [device, viewport] of [
+  ['desktop', { width: 1280, height: 900 }],
+  ['phone', { width: 360, height: 740 }],
+] as const) {
   test.serial(`a participant attaches a file by keyboard on a ${device}`, async (t) => {
     const { portal } = t.context;
     const visited = await visit(t, portal.url, { locale: 'en-US', viewport });

@@ -45,23 +45,25 @@ export function startGuide(
     (left, right) =>
       pageOf(left) - pageOf(right) || left.offsetTop - right.offsetTop || left.offsetLeft - right.offsetLeft,
   );
-  const steps = places.map((place) => stepOf(place, data));
+  const all = places.map((place) => stepOf(place, data));
+  const shownSteps = () => stepsShown(all);
   const seen = new Set<number>();
   const mark = startThumbnails(shown, words, seen);
-  let current = -1;
+  let current: Step | undefined;
   let hasSeenAll = false;
 
   const tell = () => {
+    const steps = shownSteps();
     const target = following(steps, current);
     next.textContent =
       steps.length === 0
         ? last
         : target === undefined
           ? words.guideActions
-          : current < 0
+          : current === undefined
             ? words.guideStart
             : filled(words.guideNextTo, { name: target.name });
-    showSteps(steps, steps[current]);
+    showSteps(steps, current);
     const left = shown.count - seen.size;
     if (left === 0 && !hasSeenAll) {
       hasSeenAll = true;
@@ -72,7 +74,7 @@ export function startGuide(
     list.hidden = steps.length === 0 && left === 0;
   };
   const arrive = (step: Step) => {
-    current = steps.indexOf(step);
+    current = step;
     step.visited = true;
     (step.control ?? step.place).focus({ preventScroll: true });
     tell();
@@ -82,15 +84,16 @@ export function startGuide(
     arrive(step);
   };
   const goOn = () => {
+    const steps = shownSteps();
     const target = following(steps, current);
     if (target === undefined) return finish();
     // After the last place, all that is missing is marked at once.
-    if (steps.indexOf(target) <= current && filledFields(data) === null) return;
+    if (current && steps.indexOf(target) <= steps.indexOf(current) && filledFields(data) === null) return;
     visit(target);
   };
   requireElement('#guide').toggleAttribute('data-guided', true);
   next.addEventListener('click', goOn);
-  for (const step of steps) {
+  for (const step of all) {
     requireElement('button', HTMLButtonElement, step.entry).addEventListener('click', () => visit(step));
     step.control?.addEventListener('input', tell);
     onEnter(step.control, () => {
@@ -98,7 +101,7 @@ export function startGuide(
       goOn();
     });
   }
-  startTaps(steps, (step) => {
+  startTaps(shownSteps, (step) => {
     arrive(step);
     // A mark of the signature is where people expect to sign.
     if (step.place.dataset['mark'] === 'SignatureVisualRepresentation') finish();
@@ -114,7 +117,14 @@ export function startGuide(
     if (number !== undefined) mark(number);
     tell();
   });
+  document.addEventListener('fields-shown', tell);
   tell();
+}
+
+/** Returns the places that no condition hides, and lists these alone. */
+function stepsShown(steps: readonly Step[]): readonly Step[] {
+  for (const { entry, place } of steps) entry.hidden = place.hidden;
+  return steps.filter(({ place }) => !place.hidden);
 }
 
 /** Returns a function that says which places are done, and how many. */
@@ -181,7 +191,7 @@ function watchPages(shown: ShownPdf, seen: Set<number>, found: (number?: number)
 }
 
 /** Opens the place that is hit or nearly hit on a page, whatever lies over it. */
-function startTaps(steps: readonly Step[], open: (step: Step) => void): void {
+function startTaps(steps: () => readonly Step[], open: (step: Step) => void): void {
   requireElement('#pages').addEventListener('click', ({ target, clientX, clientY }) => {
     if (!(target instanceof Element) || target.closest('input, select, textarea, label') !== null) return;
     // The end of a selection of text.
@@ -193,14 +203,15 @@ function startTaps(steps: readonly Step[], open: (step: Step) => void): void {
         Math.max(top - clientY, 0, clientY - bottom),
       );
     };
-    const nearest = [...steps].sort((left, right) => away(left) - away(right))[0];
+    const nearest = [...steps()].sort((left, right) => away(left) - away(right))[0];
     if (nearest !== undefined && away(nearest) <= TAP_MARGIN) open(nearest);
   });
 }
 
 /** The next step that is not done, after the current one first. */
-function following(steps: readonly Step[], current: number): Step | undefined {
-  const inTurn = [...steps.slice(current + 1), ...steps.slice(0, current + 1)];
+function following(steps: readonly Step[], current: Step | undefined): Step | undefined {
+  const next = current === undefined ? 0 : steps.indexOf(current) + 1;
+  const inTurn = [...steps.slice(next), ...steps.slice(0, next)];
   return inTurn.find((step) => !isDone(step));
 }
 

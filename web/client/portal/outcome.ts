@@ -115,7 +115,8 @@ export function filledFields(
   const wrong: Fault[] = [];
   for (const [index, { name, label }] of fields.entries()) {
     const control = controlOf(index);
-    if (control === undefined) continue;
+    // Its condition hides it.
+    if (control === undefined || control.hidden) continue;
     const file = fileOf(control);
     const fault = !control.checkValidity()
       ? `${label}: ${faultOf(control, words)}`
@@ -171,7 +172,7 @@ export async function uploadedFiles(data: SigningData): Promise<Record<string, s
   for (const [index, { name }] of data.fields.entries()) {
     const control = controlOf(index);
     const file = control && fileOf(control);
-    if (control === undefined || file === undefined) continue;
+    if (control === undefined || control.hidden || file === undefined) continue;
     try {
       const id = uploads.get(file) ?? (await upload(data, name, file)).id;
       uploads.set(file, id);

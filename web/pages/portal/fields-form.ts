@@ -2,6 +2,7 @@
 
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
+import type { ConditionalField } from '../../../machines/portal/conditions.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { PageTexts } from './texts.ts';
 
@@ -34,6 +35,16 @@ export function labelledFields(
   });
 }
 
+export function isConditional({ shownWhen, requiredWhen }: DocumentField): boolean {
+  return shownWhen !== undefined || requiredWhen !== undefined;
+}
+
+/** Returns what decides about a field. */
+export function conditionalPart(field: DocumentField): ConditionalField {
+  const { name, type, isRequired, shownWhen, requiredWhen } = field;
+  return { name, type, isRequired, ...(shownWhen && { shownWhen }), ...(requiredWhen && { requiredWhen }) };
+}
+
 /** @returns nothing for a participant without fields */
 export function fieldsForm(fields: readonly DocumentField[], { signing }: PageTexts): Html {
   if (fields.length === 0) return html``;
@@ -48,13 +59,16 @@ function entry(field: DocumentField, id: string, required: string): Html {
   const { label, type, isRequired } = field;
   const needed = isRequired ? html` required` : html``;
   if (type === 'Checkbox')
-    return html`<label class="tick"><input type="checkbox" id="${id}"${needed}${checked(field)}> ${label}${mark(isRequired, required)}</label>`;
-  return html`<label for="${id}">${label}${mark(isRequired, required)}</label>
+    return html`<label class="tick"><input type="checkbox" id="${id}"${needed}${checked(field)}> ${label}${mark(field, required)}</label>`;
+  return html`<label for="${id}">${label}${mark(field, required)}</label>
 ${control(field, id, needed)}`;
 }
 
-function mark(isRequired: boolean, required: string): Html {
-  return isRequired ? html` <span class="hint">(${required})</span>` : html``;
+/** With a condition a script shows it. */
+function mark({ isRequired, requiredWhen }: DocumentField, required: string): Html {
+  if (!isRequired && requiredWhen === undefined) return html``;
+  const hidden = isRequired ? html`` : html` hidden`;
+  return html` <span class="hint"${hidden}>(${required})</span>`;
 }
 
 /** A box or choice that the sender has fixed offers its state only. */

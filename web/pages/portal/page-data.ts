@@ -1,5 +1,6 @@
 /** Data that pages hand to their scripts, and events of embedded pages: what server and browser agree on. */
 import type { Texts } from '../../../contracts/texts/texts.ts';
+import type { ConditionalField, KnownValue } from '../../../machines/portal/conditions.ts';
 
 /** A mark placed before; points from the top left corner of the page as displayed. */
 export interface PlacedMark {
@@ -37,6 +38,13 @@ export interface SigningData {
     readonly label: string;
     readonly place: Omit<PlacedMark, 'type'> | null;
   }[];
+  /** Absent: no field has one. */
+  readonly conditions?: {
+    /** In the order of `fields`. */
+    readonly fields: readonly ConditionalField[];
+    /** Values of other participants. */
+    readonly known: readonly (readonly [name: string, value: KnownValue])[];
+  };
   readonly initialsMode: 'None' | 'Optional' | 'Required';
   /** Page to lead to afterwards; null = none. */
   readonly redirectUrl: string | null;

@@ -22,7 +22,7 @@ export interface PortalFrame {
   /** Script of the page, a file below `ASSETS`. */
   readonly script?: string | undefined;
   /** One more, for some visits alone. */
-  readonly moreScript?: string | undefined;
+  readonly moreScripts?: readonly string[];
   /** File below `ASSETS` that runs as soon as it is loaded, before the others. */
   readonly early?: string | undefined;
   /** Path of a file that a script will read; requested at once. */
@@ -43,8 +43,20 @@ export interface PortalFrame {
 }
 
 export function portalPage(frame: PortalFrame): string {
-  const { words, title, theme, kind, script, moreScript, early, preload, data, main, branding, ownHeader } =
-    frame;
+  const {
+    words,
+    title,
+    theme,
+    kind,
+    script,
+    moreScripts = [],
+    early,
+    preload,
+    data,
+    main,
+    branding,
+    ownHeader,
+  } = frame;
   const { namesOrigin, onward, picture } = frame;
   const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
   return documentText(
@@ -60,7 +72,9 @@ export function portalPage(frame: PortalFrame): string {
         {picture !== undefined && <link rel="preload" as="image" fetchPriority="high" href={picture} />}
         {early !== undefined && <script type="module" async src={`${ASSETS}/${early}`} />}
         {script !== undefined && <script type="module" src={`${ASSETS}/${script}`} />}
-        {moreScript !== undefined && <script type="module" src={`${ASSETS}/${moreScript}`} />}
+        {moreScripts.map((name) => (
+          <script type="module" src={`${ASSETS}/${name}`} />
+        ))}
         {preload !== undefined && <link rel="preload" as="fetch" crossOrigin="anonymous" href={preload} />}
       </DocumentHead>
       <body class={kind}>

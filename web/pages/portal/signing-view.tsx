@@ -18,7 +18,7 @@ import {
   VisitList,
   WarningLines,
 } from './document-part.tsx';
-import { fieldsForm, labelledFields } from './fields-form.ts';
+import { conditionalPart, fieldsForm, isConditional, labelledFields } from './fields-form.ts';
 import type { SigningData } from './page-data.ts';
 import { Logo, portalPage } from './page-frame.tsx';
 import { approves, RefusalForm, SigningDialog } from './signing-dialog.tsx';
@@ -60,6 +60,9 @@ function signingData(
     marks: action.marks,
     covers: shown.covers ?? [],
     fields: action.fields.map(({ name, label, place }) => ({ name, label, place })),
+    ...(action.fields.some(isConditional) && {
+      conditions: { fields: action.fields.map(conditionalPart), known: action.known ?? [] },
+    }),
     initialsMode: action.initialsMode,
     redirectUrl: wishes.embedded || view.isHere === true ? null : (view.redirectUrl ?? null),
     here: view.isHere === true ? words.here.script : null,
@@ -92,6 +95,7 @@ export function signingPage(
   const place = 1 + visit.findIndex(({ isThis }) => isThis);
   const isPdf = shown.mimeType === 'application/pdf';
   const first = firstSheet(shown, addresses, wishes);
+  const data = signingData(view, { shown, action, words }, wishes, addresses);
   return portalPage({
     words,
     title: `${act}: ${shown.name}`,
@@ -101,8 +105,11 @@ export function signingPage(
     kind: wishes.embedded ? 'signing embedded' : 'signing',
     ...(wishes.hideDocument ? {} : earlyParts(shown, addresses, first)),
     script: 'signing-client.js',
-    moreScript: view.isHere === true ? 'signing-here.js' : undefined,
-    data: signingData(view, { shown, action, words }, wishes, addresses),
+    moreScripts: [
+      ...(view.isHere === true ? ['signing-here.js'] : []),
+      ...(data.conditions === undefined ? [] : ['field-conditions.js']),
+    ],
+    data,
     main: (
       <>
         <a class="skip" href="#actions">

@@ -38,6 +38,44 @@ const detail = ({ acme }: PortalProgram, id: string) => acme.get<Detail>(`/api/d
 const namesOf = ({ flowActions }: Detail) =>
   flowActions.map(({ fields = [] }) => fields.map(({ name }) => name));
 
+test.serial('an edit of the flow keeps what conditions name', async (t) => {
+  const { acme } = t.context;
+  const test = { field: 'plan', operator: 'equals', value: 'Full' };
+  const bank = (shownWhen: object) => ({ name: 'bank', shownWhen, ...place(40) });
+  const flow = (shownWhen: object) => [
+    signer('Ana', 1, { fields: [{ name: 'plan', ...place(10) }] }),
+    signer('Bob', 2, { fields: [bank(shownWhen)] }),
+  ];
+  const id = await acme.create(flow({ all: [test] }));
+  const { flowActions } = await acme.get<{
+    flowActions: readonly { id: string; fields: readonly { shownWhen?: object }[] }[];
+  }>(`/api/documents/${id}`);
+  t.deepEqual(flowActions[1]?.fields[0]?.shownWhen, { all: [{ ...test, operator: 'Equals' }] });
+  const [ana, bob] = flowActions.map(({ id: action }) => action);
+  const edit = (...edited: readonly object[]) =>
+    acme.send(`/api/documents/${id}/flow`, { editedFlowActions: edited });
+  for (const [fault, edits] of [
+    ['no field', [{ flowActionId: ana, fields: [] }]],
+    ['at the same time or later', [{ flowActionId: ana, step: 2 }]],
+    ['no good value', [{ flowActionId: ana, fields: [{ name: 'plan', type: 'Number', ...place(10) }] }]],
+    [
+      'without end',
+      [{ flowActionId: bob, fields: [bank({ all: [{ field: 'bank', operator: 'IsFilled' }] })] }],
+    ],
+    ['needs tests', [{ flowActionId: bob, fields: [bank({ al: [test] })] }]],
+  ] as const)
+    t.true(
+      (await assertRefused(t, await edit(...edits), 'InvalidFlowAction')).message.includes(fault),
+      fault,
+    );
+  t.is((await edit({ flowActionId: bob, step: 3 })).status, 200);
+  // The bounds of the lists come first.
+  const tests = Array.from({ length: 10_000 }, () => test);
+  const many = await acme.send('/api/documents', { files: [], flowActions: flow({ any: tests }) });
+  const { errors } = await assertRefused(t, many, 'BadRequest');
+  t.true(JSON.stringify(errors).includes('at most 20 items'));
+});
+
 toolTest.serial('fields of pending participants are added and changed while the flow runs', async (t) => {
   const { acme, service } = t.context;
   const id = await acme.create([
