@@ -79,7 +79,7 @@ export const RULES: { readonly [name in 'a' | 'b' | 'c' | 'd']: Rules } = {
   d: { roots: [ROOT_V5, ROOT_V12], methods: { ...RSA, ...ECDSA } },
 };
 
-/** A policy: number after the arc, first and last day of signatures, rules, and SHA-256 of what signatures name: its inner digest in CMS, its file in XML. */
+/** A policy: number after the arc, first and last day of signatures, rules, and the digest that it has in itself, which signatures name: the lists have that of its file. */
 type Row = readonly [number: string, from: string, until: string, rules: keyof typeof RULES, digest: string];
 
 /** A revoked policy ends with its revocation. */
@@ -92,14 +92,12 @@ export const ICP_BRASIL: readonly Row[] = [
   ['2.2.2', '2016-04-27', '2029-03-02', 'b', 'L8KMYVWgV0VY2SxnTUcVjNrbEUTqrq/aHNdtupZ6Z3Q='],
   ['2.2.3', '2018-05-14', '2029-03-02', 'b', 'gN/oHiqK52LNNgJTcikiMy7hAWTZkhVthHxHyPuHnNI='],
   ['2.2.4', '2025-06-12', '2037-10-22', 'c', '+lncptnA6Ajrc5ey3oAMzlsOTaLELi5e8klqLOa63Lc='],
-  ['6.2.2', '2012-09-21', '2017-02-26', 'a', 'rMZdFlJvM/s/dvq11loULn5olZqr7rtAI5bo7F82jko='],
-  ['6.2.3', '2016-04-27', '2029-03-02', 'b', 'KTjDpF19hS0DcnzLlmgL3SHupHSBsxqCSxy4gPo1N7s='],
-  ['6.2.4', '2018-05-14', '2029-03-02', 'b', 'UCXZi0JhM3ioo0h9qX00IKJz4WSaAVUM/P83tg2c0vk='],
-  ['6.2.5', '2025-06-12', '2037-10-22', 'd', 'Oaap52JRcSljCNjfHyKOHeh5BFNCpLeoQjq5iD3WYig='],
-  ['7.2.2', '2012-09-21', '2017-02-26', 'a', 'rO36p92D+R/A1M0D9mvYHSxyCLuQNEpWHwWxHC5gSVI='],
-  ['7.2.3', '2016-04-27', '2029-03-02', 'b', 'kv143VJgmzpcGOsOklKvaS9xXidnSPE7nBACvIKeNPw='],
-  ['7.2.4', '2018-05-14', '2029-03-02', 'b', 'H0hGPTuShItN3hZLOkEtOkseO29/6CphfRB8r3LdpCQ='],
-  ['7.2.5', '2025-06-12', '2037-10-22', 'd', 'Wupm1EeB2CeGVGel9QL0G1CgLpDqxtnzeUJUqUC3iIM='],
+  ['6.2.3', '2016-04-27', '2029-03-02', 'b', 'gh8ZgWP10SSwGxsW1N6d5LpYv3uTt1IAVYU4hj4y0RA='],
+  ['6.2.4', '2018-05-14', '2029-03-02', 'b', 'V1oxev3+Z5tia7oVifHtePiXskTb6LP9K1QE2u1zoV4='],
+  ['6.2.5', '2025-06-12', '2037-10-22', 'd', '68MGt+PxAOyh6mLwiAgyBsbsWsQMOuGNQmlR9lbh7hg='],
+  ['7.2.3', '2016-04-27', '2029-03-02', 'b', 'pWNimkGlQBbpWipRz6mDPU8Y+/JQy+d+ioZflOpXzls='],
+  ['7.2.4', '2018-05-14', '2029-03-02', 'b', 'fQ9XHn48E2jgyG/zu02V5o5Ib5KXcRygVhCHA38CO1E='],
+  ['7.2.5', '2025-06-12', '2037-10-22', 'd', 'QAe4I89v0PAKtDT5LBa0vcfXfQqqfnzO55yESKejY4k='],
   ['11.1', '2015-08-25', '2029-03-02', 'b', 'UB1ptLcfxuVzI8LHQTGpyMYkCb43i6eI3CiFVWEbnlg='],
   ['11.1.1', '2018-05-14', '2029-03-02', 'b', 'RPxYFustcF2MjwIqf5Oz+0nt+uGnuRSe9vq4M+m7Y/g='],
   ['11.1.2', '2025-06-12', '2025-07-23', 'c', 'vyI1jJY7UpcfGMgi2FKcUWP+VfqO7RBo0yetxrwILuI='],

@@ -38,7 +38,8 @@ function policyInXml(file: Buffer): string {
     day.replaceAll('-', ''),
   );
   const id = /urn:oid:([\d.]+)/.exec(text)?.[1] ?? '';
-  return line(id, days, createHash('sha256').update(file).digest());
+  const digest = /SignPolicyDigest>([^<]+)</.exec(text)?.[1] ?? '';
+  return line(id, days, Buffer.from(digest, 'base64'));
 }
 
 function line(id: string, days: readonly string[], digest: Buffer): string {
