@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { signFile, type ValidationReport } from '@sealwright/signatures';
 import { verifyFiles } from '@sealwright/signatures/command-line';
 import test from 'ava';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { signXades } from '#crypto/xades/sign.js';
 import { compareIndependently } from '../../../commands/command-line/file-commands.ts';
@@ -177,6 +178,23 @@ test('a trust file without certificates is refused with exit code 2', async (t) 
     t.is(code, 2);
     t.regex(err, /empty\.pem holds no readable certificate/);
   }
+});
+
+test('a trust file is read without the certificates in it whose key is of a kind that is not known', async (t) => {
+  const cwd = freshFolder();
+  const known = pki().root.certificate;
+  const unknown = Buffer.from(pki().otherRoot.certificate);
+  unknown.writeUInt8(0x7f, unknown.indexOf('2a8648ce3d0201', 0, 'hex') + 6);
+  const bundle = [unknown, known].map((der) => certificatePem(der)).join('');
+  writeFileSync(join(cwd, 'bundle.pem'), bundle);
+  writeFileSync(join(cwd, 'unknown.pem'), certificatePem(unknown));
+  writeFileSync(join(cwd, 'a.txt'), 'a');
+  const some = await run(cwd, ['verify', '--trust', 'bundle.pem', 'a.txt']);
+  t.is(some.code, 1);
+  t.regex(some.err, /bundle\.pem: 1 of 2 certificates cannot be read/);
+  const none = await run(cwd, ['verify', '--trust', 'unknown.pem', 'a.txt']);
+  t.is(none.code, 2);
+  t.regex(none.err, /unknown\.pem holds no readable certificate: .*not supported/);
 });
 
 for (const words of [
