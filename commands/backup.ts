@@ -20,6 +20,7 @@ import { backupLmdbStore, noteBackup } from '@sealwright/runtime/lmdb';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { ANCHOR_FILE } from '../service/history-anchor.ts';
+import { ERASURES_FILE } from '../service/portal-setup.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -76,8 +77,8 @@ function copyKeys(from: string, to: string): void {
   for (const name of readdirSync(from)) {
     // Files in progress have temporary names.
     if (name.startsWith('.') || !statSync(join(from, name)).isFile()) continue;
-    // It may be newer than the copied store.
-    if (name.startsWith(ANCHOR_FILE)) continue;
+    // It may be newer than the copied store. Erasures outlive what is restored.
+    if (name.startsWith(ANCHOR_FILE) || name === ERASURES_FILE) continue;
     copyFileSync(join(from, name), join(to, name));
     chmodSync(join(to, name), 0o600);
   }

@@ -23,7 +23,7 @@ const SUITES = [
   'http/portal/kills/{deputies,passing-on,waiting}',
   'http/portal/links/public-links-kill',
   'http/portal/lists/*',
-  'http/portal/{kills/retention,retention/retention-pages}',
+  'http/portal/{kills/{erasure,retention},retention/{erasure,retention-pages}}',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
   'http/portal/requests/{branding,folder-keys,observers,reminders,reminders-kill,saved-flow-documents,templates*}',
   'http/portal/signing/*',

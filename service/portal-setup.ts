@@ -36,6 +36,9 @@ const SYSTEM_ORGANIZATION = 'Sys Admin';
 /** Without a relay, mails are read on the same machine only. */
 const DEVELOPMENT_SENDER = 'sealwright <portal@localhost>';
 
+/** Record of erasures in the folder of keys, which outlives the store. */
+export const ERASURES_FILE = 'erasures';
+
 /** A key of the portal for the banner. */
 interface PortalKey {
   readonly organization: string;
@@ -124,6 +127,10 @@ export async function setUpPortal(
         mailFolder === undefined
           ? relay(smtp, parts.clock)
           : createMailFolder(mailFolder, { clock: parts.clock, keep: MAIL_RETENTION_DAYS * DAY_MS }),
+      erasures: {
+        read: () => keys.read(ERASURES_FILE),
+        keep: (text) => keys.replace(ERASURES_FILE, text),
+      },
       sender: smtp.from ?? DEVELOPMENT_SENDER,
       messageGateway: gatewayOf(portal.messageGateway),
       userSessionHours: settings.auth.sessionHours,

@@ -44,6 +44,7 @@ export type {
   SenderOverview,
 } from './documents/sender-overview.ts';
 export type { CheckedDocument, Validation } from './documents/validation.ts';
+export type { Erasures } from './erasure/erasures.ts';
 export type { FolderGrants } from './folders/folder-grants.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { Generations, TablePreview } from './generations/generations.ts';

@@ -3,6 +3,7 @@ import type { ObjectStore } from '../shared/objects/object-store.ts';
 import type { Profile } from '../shared/signing/profiles.ts';
 import type { TrustOptions } from '../shared/signing/trust-options.ts';
 import type { IdentifierFormat } from './documents/document-plans.ts';
+import type { ErasureFile } from './erasure/erasures.ts';
 import type { Mailer } from './mails/mail-port.ts';
 import type { MessageGateway } from './mails/message-gateway.ts';
 import type { bootstrapTenants } from './tenants-bootstrap.ts';
@@ -42,6 +43,8 @@ export interface PortalOptions {
   /** Sign-in at identity providers; `closed`: organizations without mailed links (`Identity:LocalSignIn`). @default none */
   readonly identity?: { readonly sessionMinutes: number; readonly closed: readonly string[] };
   readonly mailer: Mailer;
+  /** Record of erasures outside of the store. @default none is kept */
+  readonly erasures?: ErasureFile;
   /** `Portal:MessageGateway`. @default codes for telephones are refused */
   readonly messageGateway?: MessageGateway | undefined;
   /** Address all mails come from. */

@@ -112,16 +112,18 @@ function handlersOf({ common, documents, signing, requests }: PortalWiring): Ser
     removeFilesHandler(runtime, sweeping),
     forgetParticipantUploadsHandler(runtime, sweeping),
     retainHandler(runtime),
+    signing.erasures.handler,
     generateDocumentsHandler(runtime, { blobs, pool, uploads, creation }),
   ];
 }
 
-async function start({ common, documents, singletons }: PortalWiring): Promise<void> {
+async function start({ common, documents, signing, singletons }: PortalWiring): Promise<void> {
   const { columns } = documents;
   common.sweeping.startTrimming();
   await singletons.run('files', () => common.sweeping.start());
   await singletons.run('retention', () => documents.retention.start());
   await settleGroups(common.runtime);
+  await signing.erasures.resume();
   void columns.prepare().then(() => columns.snapshots?.saveAtIntervals());
 }
 

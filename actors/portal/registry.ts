@@ -1,5 +1,5 @@
 /** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
-import { ORGANIZATION, RETENTION } from './accounts/organizations.ts';
+import { ERASURE, ORGANIZATION, RETENTION } from './accounts/organizations.ts';
 import { PORTAL_USER } from './accounts/users.ts';
 import { BRANDING } from './branding/branding.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
@@ -52,6 +52,7 @@ export const portalDefinitions = withRelatedActors([
   USER_GROUP,
   REPORT,
   RETENTION,
+  ERASURE,
   WEBHOOK_SET,
   WEBHOOK_DELIVERY_QUEUE,
 ]);

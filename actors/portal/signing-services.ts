@@ -5,6 +5,7 @@ import type { Accounts } from './accounts.ts';
 import { Deputies } from './deputies/deputies.ts';
 import { DeputySigning } from './deputies/deputy-signing.ts';
 import type { DocumentServices } from './document-services.ts';
+import { Erasures } from './erasure/erasures.ts';
 import { Authenticators } from './signing/authenticators.ts';
 import { EarlySignatures } from './signing/early-signatures.ts';
 import { FieldUploads } from './signing/field-uploads.ts';
@@ -74,6 +75,11 @@ export function createSigningServices(common: PortalCommon, accounts: Accounts, 
     providerSigning,
     signingProviders,
     signing,
+    erasures: new Erasures(
+      runtime,
+      { registry: common.outgoing.registry, mailer: options.mailer, key: common.erasureKey },
+      options.erasures,
+    ),
     ...waitingServices(common, documents, { signing, sessions: new MailboxSessions(runtime, codes) }),
     signingPages: new SigningPages({
       runtime,

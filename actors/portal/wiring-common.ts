@@ -43,6 +43,7 @@ export function createCommon(options: PortalOptions, runtime: ServiceRuntime, po
     codeFor,
     links,
     secrets,
+    erasureKey: keys.erasures,
     lists,
     ...createStorage({ options, runtime, pool, sealProfile, tickets }),
     waits: new StepWaits(clock),

@@ -56,6 +56,7 @@ export type PageService = Pick<
   | 'folders'
   | 'retention'
   | 'legalHolds'
+  | 'erasures'
   | 'generations'
   | 'linkVisits'
   | 'publicLinks'

@@ -36,7 +36,7 @@ const GROUPS: ApiDescription['groups'] = [
     description: 'Reminders by e-mail.',
   },
   { name: 'Folders', description: 'Folders of documents.' },
-  { name: 'Retention', description: 'Deletion of documents by rules, and legal holds.' },
+  { name: 'Retention', description: 'Deletion of documents by rules, legal holds, and erasure of people.' },
   { name: 'Drafts', description: 'Requests for documents that are not sent yet.' },
   { name: 'Templates', description: 'Reusable requests for documents, with roles and values.' },
   {

@@ -152,7 +152,7 @@ export function portalRoutes(
     ...signatureRoutes(validation),
     ...notificationRoutes(documents, service.pendingReminders),
     ...folderRoutes(folders, service.folderGrants),
-    ...retentionRoutes(service.retention, service.legalHolds),
+    ...retentionRoutes(service.retention, service.legalHolds, service.erasures),
     ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),

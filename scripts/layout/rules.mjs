@@ -274,6 +274,7 @@ export const SUBJECT_FOLDERS = {
     'branding',
     'deputies',
     'documents',
+    'erasure',
     'folders',
     'generations',
     'jobs',

@@ -65,7 +65,12 @@ function retentionOf(
   const retention = { noticeDays: 1, rules: [rule] };
   const folders = [{ id: HOSTILE, name: HOSTILE }];
   const lists = { held: list, planned: list, deleted: list };
-  return ['retention', retentionPage(page, user, { retention, folders, ...lists, notice })];
+  const documents = [{ documentId: HOSTILE, outcome: 'Refused', code: HOSTILE }] as const;
+  const counts = { erased: 1, kept: 0, refused: 1, mails: 1 };
+  const erasures = [
+    { id: HOSTILE, date: 0, by, isDone: false, keptFor: null, ...counts, documents: [...documents] },
+  ];
+  return ['retention', retentionPage(page, user, { retention, folders, ...lists, erasures, notice })];
 }
 
 /** Name → HTML. */

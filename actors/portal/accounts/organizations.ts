@@ -2,11 +2,13 @@
  * The actors of organizations, and where they are found: by name, and by the names of their applications.
  *
  * Views: `organizations` [createdAt, id] → { id, name } · `applications` [name's key] → { organizationId, id };
+ * `erasures` [organization, time, id] → null, counters `erasures/<organization>/<running or done>` ·
  * `retention-rules` [organization] → null, of those with rules of retention; counter `organizations`.
  */
 import { hash } from 'node:crypto';
 import { type ActorView, defineActor, jsonType, type Row } from '@sealwright/runtime';
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
+import { erasePeople, erasureMachine } from '../../../machines/portal/accounts/erasure.ts';
 import {
   foldedName,
   type OrganizationContext,
@@ -88,6 +90,24 @@ export const RETENTION = defineActor('retention', {
   version: 1,
   rows: ({ id }) => [{ view: RETENTION_RULES_VIEW, key: [id], value: null }],
 });
+
+export const ERASURES_VIEW = 'erasures';
+
+export const ERASURE = defineActor('erasure', {
+  machine: erasureMachine,
+  effects: [erasePeople],
+  version: 1,
+  rows: ({ id, context: { organizationId, at } }) => [
+    { view: ERASURES_VIEW, key: [organizationId, at, id], value: null },
+  ],
+  counters: ({ state, context }): { readonly [name: string]: number } => ({
+    [erasureCounter(context.organizationId, state)]: 1,
+  }),
+});
+
+export function erasureCounter(organization: OrganizationId, state: string): string {
+  return `erasures/${organization}/${state === 'Done' ? 'done' : 'running'}`;
+}
 
 /** The organization of a caller. */
 export function organizationOf(

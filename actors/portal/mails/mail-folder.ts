@@ -70,6 +70,7 @@ export function createMailFolder(
         () => true,
         () => false,
       ),
+    remove: (id, date) => rm(join(folder, fileName(id, date)), { force: true }),
     close() {
       transport?.then(
         (opened) => opened.close(),

@@ -41,6 +41,8 @@ export interface Mailer {
   contentOf?(id: string, date: Millis): Promise<ReadableMail | undefined>;
   /** True if `contentOf` would find it. Missing where mails leave for good. */
   hasContent?(id: string, date: Millis): Promise<boolean>;
+  /** Removes what `contentOf` finds. Missing where mails leave for good. */
+  remove?(id: string, date: Millis): Promise<void>;
   /** Closes connections; mails in progress fail. */
   close(): void;
 }

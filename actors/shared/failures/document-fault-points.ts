@@ -12,6 +12,7 @@ export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
   'portal.signature.kept': 'A signed file has its final name; no step records it.',
   'portal.conclusion.checked': 'The signatures of a document are verified; no step records it.',
   'portal.folder.some': 'Some of what a removed folder holds is moved or deleted.',
+  'portal.erasure.beside': 'Mails and calls of a document are removed; the person is still in its record.',
   'portal.retention.some': 'Some documents of a pass of retention are planned or deleted.',
   'portal.report.written': 'The spreadsheet of a report has a temporary name; no report refers to it.',
 });

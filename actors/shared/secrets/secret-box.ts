@@ -52,6 +52,8 @@ export interface PortalKeys {
   readonly sealing: Buffer;
   /** Derives e-mail codes. */
   readonly codes: Buffer;
+  /** Digests of people who were erased. */
+  readonly erasures: Buffer;
 }
 
 /**
@@ -61,5 +63,10 @@ export interface PortalKeys {
 export function portalKeys(secret: Buffer): PortalKeys {
   if (secret.length < 32) throw new TypeError('The secret of the portal has at least 32 bytes.');
   const derive = (use: string) => Buffer.from(hkdfSync('sha256', secret, '', `sealwright portal ${use}`, 32));
-  return { tickets: derive('tickets'), sealing: derive('sealing'), codes: derive('codes') };
+  return {
+    tickets: derive('tickets'),
+    sealing: derive('sealing'),
+    codes: derive('codes'),
+    erasures: derive('erasures'),
+  };
 }

@@ -1,7 +1,8 @@
 /** `/organization/retention`: rules by which documents are deleted, and legal holds. Source: docs/decisions/0610-retention-and-holds.md. */
 import { z } from 'zod';
-import type { Folders, LegalHolds, Retention, SignedInUser } from '../../../actors/portal/api.ts';
+import type { Erasures, Folders, LegalHolds, Retention, SignedInUser } from '../../../actors/portal/api.ts';
 import { parsedInput } from '../../../actors/portal/api.ts';
+import { erasePerson } from '../../../contracts/portal/retention/erasures.ts';
 import {
   holdDocument,
   type NewRetention,
@@ -16,11 +17,13 @@ import { accountGet, accountReply, formText } from './account-route.ts';
 import { accountForm, doneNotice, doneReply } from './outcomes.ts';
 
 const SHOWN = 50;
+const REPORTS_SHOWN = 10;
 const FOLDERS_OFFERED = 1_000;
 
 export interface RetentionPages {
   readonly retention: Retention;
   readonly legalHolds: LegalHolds;
+  readonly erasures: Erasures;
   readonly folders: Folders;
 }
 
@@ -38,6 +41,24 @@ export function retentionPageRoutes(pages: RetentionPages): readonly AnyRoute[] 
     }),
     ...ruleRoutes(pages, again),
     ...holdRoutes(pages, again),
+    accountForm({
+      path: `${PATH}/erasures`,
+      summary: 'Erases a person.',
+      description: 'The rules are those of `POST /api/erasures`.',
+      body: z.object({ email: formText, keepFor: formText }),
+      async act({ page, user, body }) {
+        const { email, keepFor } = body;
+        const request = parsedInput(erasePerson.body, { email, keepFor: keepFor || null });
+        await pages.erasures.begin(user.tenant, request);
+        return doneReply(page, PATH, 'erasureBegun');
+      },
+      again,
+      sent: ({ page: { texts }, body }) => ({
+        action: `${PATH}/erasures`,
+        values: body,
+        faults: { Email: ['email', texts.retention.emailFault] },
+      }),
+    }),
   ];
 }
 
@@ -153,7 +174,7 @@ function holdRoutes({ legalHolds }: RetentionPages, again: Again): readonly AnyR
 }
 
 async function show(
-  { retention, folders }: RetentionPages,
+  { retention, folders, erasures }: RetentionPages,
   page: AccountPage,
   user: SignedInUser,
   notice: AccountNotice | undefined,
@@ -172,6 +193,7 @@ async function show(
     held,
     planned,
     deleted,
+    erasures: (await erasures.list(tenant, { limit: REPORTS_SHOWN, offset: 0 })).items,
     notice,
   };
   return accountReply(200, retentionPage(page, user, data));

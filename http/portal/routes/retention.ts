@@ -1,5 +1,6 @@
 /** Rules of retention, and legal holds. */
-import type { LegalHolds, Retention } from '../../../actors/portal/api.ts';
+import type { Erasures, LegalHolds, Retention } from '../../../actors/portal/api.ts';
+import { erasePerson, listErasures } from '../../../contracts/portal/retention/erasures.ts';
 import {
   getDocumentRetention,
   getRetention,
@@ -13,8 +14,14 @@ import { handle } from '../handle.ts';
 import { documentId, folderId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 
-export function retentionRoutes(retention: Retention, holds: LegalHolds): readonly AnyRoute[] {
+export function retentionRoutes(
+  retention: Retention,
+  holds: LegalHolds,
+  erasures: Erasures,
+): readonly AnyRoute[] {
   return [
+    handle(erasePerson, ({ tenant, body }) => erasures.begin(tenant, body)),
+    handle(listErasures, async ({ tenant, query }) => pageReply(await erasures.list(tenant, query))),
     handle(getRetention, async ({ tenant }) => {
       const { noticeDays, rules } = await retention.get(tenant);
       return { noticeDays, rules: [...rules] };

@@ -44,14 +44,16 @@ export function maySend(role: UserRole, path: string): boolean {
   return mayUsePage(role, isOfAdministrators ? 'user-administrator' : 'user', 'POST', path);
 }
 
-/** Forms and operations below these paths change keys, users, identity, or whom participants are led to. */
+/** Forms and operations below these paths change keys, users, identity, or whom participants are led to, or erase people at once. */
 const CHANGES_OF_IDENTITY = [
   '/organization/applications',
   '/organization/signing-providers',
   '/organization/users',
+  '/organization/retention/erasures',
   '/organization/second-factor',
   '/account/second-factor',
   '/api/organizations/users',
+  '/api/erasures',
   '/api/organizations/{id}/signing-providers',
   '/api/documents/authenticator-app-reset',
   FACTOR_RESET,

@@ -1,5 +1,6 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 
+import type { Erasure } from '@sealwright/runtime/actions';
 import type { WarnedFile } from '../../../contracts/file-warnings.ts';
 import type { DocumentProperties } from '../../../contracts/portal/document-properties.ts';
 import type { DocumentView } from '../../../contracts/portal/documents.ts';
@@ -176,6 +177,8 @@ export interface DocumentContext
   readonly endedAt?: Millis | null;
   /** While it is set, nothing removes the document or its files; absent or null = none. */
   readonly hold?: LegalHold | null;
+  /** The last erasure of a person from it, and whether it was deleted by that; absent = none. */
+  readonly erasedBy?: { readonly id: string; readonly withFiles: boolean };
   /** Deletion by a rule, planned or done; absent or null = none. */
   readonly deletion?: PlannedDeletion | null;
   /** Status of a deleted document before its deletion. */
@@ -385,6 +388,18 @@ export type DocumentMessage = {
   /** Null: the planned deletion does not take place. */
   | { readonly type: 'PLAN_DELETION'; readonly plan: PlannedDeletion | null }
   | { readonly type: 'HOLD'; readonly by: Principal; readonly reason: string | null }
+  | {
+      readonly type: 'ERASE';
+      /** Participants and observers. */
+      readonly people: readonly string[];
+      readonly emails: readonly string[];
+      /** The erasure; `withFiles`: the document is deleted. */
+      readonly by: { readonly id: string; readonly withFiles: boolean };
+      /** True: what its sender has written about the document goes, too. */
+      readonly withTexts: boolean;
+      /** Lines of the history; null = none. */
+      readonly erasure: Erasure | null;
+    }
   | ({
       readonly type: 'NEW_VERSION';
       readonly name: string;

@@ -1,5 +1,5 @@
 /** Effects of a document. Each carries the input of its handler. */
-import { declareEffect, type RequestOf, type WithoutTime } from '@sealwright/runtime/actions';
+import { declareEffect, type Erasure, type RequestOf, type WithoutTime } from '@sealwright/runtime/actions';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId } from '../../ids.ts';
 import { notify } from '../mail.ts';
@@ -78,4 +78,7 @@ export const DOCUMENT_EFFECTS = [
   forgetParticipantUploads,
 ] as const;
 
-export type DocumentEffect = RequestOf<(typeof DOCUMENT_EFFECTS)[number]>;
+/** `erase`: texts of the history go with the step. */
+export type DocumentEffect =
+  | RequestOf<(typeof DOCUMENT_EFFECTS)[number]>
+  | { readonly type: 'erase'; readonly params: Erasure };

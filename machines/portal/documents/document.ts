@@ -88,6 +88,15 @@
  * | Refused       | PLAN_DELETION       | Refused       |                          |                         |
  * | Canceled      | PLAN_DELETION       | Canceled      |                          |                         |
  * | Expired       | PLAN_DELETION       | Expired       |                          |                         |
+ * | Concluded     | ERASE               | Deleted       | announce, forgetFiles    | the person acts in it   |
+ * | Concluded     | ERASE               | Concluded     |                          | the person reads alone  |
+ * | Refused       | ERASE               | Deleted       | announce, forgetFiles    | the person acts in it   |
+ * | Refused       | ERASE               | Refused       |                          | the person reads alone  |
+ * | Canceled      | ERASE               | Deleted       | announce, forgetFiles    | the person acts in it   |
+ * | Canceled      | ERASE               | Canceled      |                          | the person reads alone  |
+ * | Expired       | ERASE               | Deleted       | announce, forgetFiles    | the person acts in it   |
+ * | Expired       | ERASE               | Expired       |                          | the person reads alone  |
+ * | Deleted       | ERASE               | Deleted       |                          |                         |
  *
  * `notify` is omitted without recipients. The creation asks for `announce` and `notify`, and for `confirmDraft` if a draft
  * was sent. SIGN and COMPLETE accept a signature, which is added to the file by
@@ -97,7 +106,7 @@
  * While other signatures wait, SIGNATURE_ADDED, SIGNATURE_FAILED and RESERVATION_OVER also ask for
  * `applySignature`. Accepted signatures are added even when the flow is stopped meanwhile.
  *
- * A legal hold refuses DELETE and NEW_VERSION (`legal-hold.ts`).
+ * A legal hold refuses DELETE, NEW_VERSION and ERASE (`legal-hold.ts`).
  *
  * SIGNATURE_FAILED and CONCLUSION_FAILED are kept as `processingError` and tried again, by a stored deadline with
  * growing pauses (TRY_AGAIN) or at once (RETRY).
@@ -113,7 +122,7 @@
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
  */
 
-import { type NoteParams, note } from '@sealwright/runtime/actions';
+import { erase as eraseLines, type NoteParams, note } from '@sealwright/runtime/actions';
 import { setup } from 'xstate';
 import type { FileWarning } from '../../../contracts/file-warnings.ts';
 import { type Backoff, pauseAfter } from '../../backoff.ts';
@@ -149,6 +158,7 @@ import {
 } from './document-reminders.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
+import { erase } from './erasure.ts';
 import { hold, isFinal, isHeldBack, planDeletion, withEnd } from './legal-hold.ts';
 import * as participantActions from './participant-actions.ts';
 import { turnCompleted, withoutAttachments } from './participant-actions.ts';
@@ -408,6 +418,7 @@ const machine = setup({
     forgetFiles: documentEffects.forgetFiles.action,
     forgetParticipantUploads: documentEffects.forgetParticipantUploads.action,
     note,
+    erase: eraseLines,
   },
   guards: {
     fits: ({ context, event }, transition: DecidedTransition) => {
@@ -501,7 +512,10 @@ function always(state: Exclude<DocumentState, 'Deleted'>) {
     DELETE: by(lifecycle.remove(state), 'Deleted'),
     MOVE: by(lifecycle.move, STAYS),
     HOLD: by(hold, STAYS),
-    ...(isFinal(state) && { PLAN_DELETION: by(planDeletion, STAYS) }),
+    ...(isFinal(state) && {
+      PLAN_DELETION: by(planDeletion, STAYS),
+      ERASE: by(erase(state), 'Deleted', STAYS),
+    }),
     SET_NOTIFIED_EMAILS: by(lifecycle.setNotifiedEmails, STAYS),
     RECORD: by(record, STAYS),
   };
@@ -571,6 +585,6 @@ export const documentMachine = machine.createMachine({
     },
     Canceled: { on: { ...always('Canceled'), ...FINISHING } },
     Expired: { on: always('Expired') },
-    Deleted: {},
+    Deleted: { on: { ERASE: by(erase('Deleted'), STAYS) } },
   },
 });

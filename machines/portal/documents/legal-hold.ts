@@ -12,6 +12,7 @@ import type { Decision, DecisionFunction } from './document-decision.ts';
 export const PASSES_HOLD: { readonly [type in DocumentMessage['type']]: boolean } = {
   DELETE: false,
   NEW_VERSION: false,
+  ERASE: false,
   PLAN_DELETION: true,
   HOLD: true,
   MOVE: true,

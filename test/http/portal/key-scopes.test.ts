@@ -65,8 +65,8 @@ test('requests that sign or allow signing need the scope Sign, and only requests
   );
   const ofOrganizations = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
   const ofGrants = /^\/api\/folders\/\{id\}\/grants$/;
-  const ofRetention = /^\/api\/(?:retention|(?:documents|folders)\/\{id\}\/hold)$/;
-  const ofRetentionReads = /^\/api\/(?:retention(?:\/documents)?|documents\/\{id\}\/retention)$/;
+  const ofRetention = /^\/api\/(?:retention|erasures|(?:documents|folders)\/\{id\}\/hold)$/;
+  const ofRetentionReads = /^\/api\/(?:retention(?:\/documents)?|erasures|documents\/\{id\}\/retention)$/;
   // It weakens what protects the documents of the whole organization.
   const ofFactors = /^\/api\/documents\/authenticator-app-reset$/;
   for (const route of routes.filter(({ path }) => path.startsWith('/api/'))) {

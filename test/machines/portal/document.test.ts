@@ -90,6 +90,7 @@ const MESSAGES: { readonly [Type in DocumentMessage['type']]: object } = {
   EXPIRE: {},
   DELETE: { action: 'DeletedByUserOrApplication' },
   HOLD: { by: { id: 'p', type: 'Application', name: 'App' }, reason: 'No.' },
+  ERASE: { people: [], emails: [], by: { id: 'e', withFiles: false }, withTexts: false, erasure: null },
   PLAN_DELETION: {
     plan: { rule: { folderId: null, status: null, days: 1 }, at: 1, pass: 1 },
   },
@@ -203,6 +204,7 @@ test('the document table and its machine agree in every state, on every message,
         const complete = {
           ...message,
           ...(row.condition === VERIFIED && { concluded: { tellParticipants: true } }),
+          ...(row.condition === 'the person acts in it' && { by: { id: 'e', withFiles: true } }),
           ...(row.condition === 'of what an event tells' && { action: 'opened' }),
         };
         const outcome = attempt(documentMachine, from, supposed(from, type, row.condition), complete);

@@ -30,7 +30,7 @@ for (const [type, passes] of Object.entries(PASSES_HOLD))
 
 test('what removes a document or its file does not pass a hold, and nothing else is held back', (t) => {
   const refused = Object.entries(PASSES_HOLD).flatMap(([type, passes]) => (passes ? [] : type));
-  t.deepEqual(refused, ['DELETE', 'NEW_VERSION']);
+  t.deepEqual(refused, ['DELETE', 'NEW_VERSION', 'ERASE']);
 });
 
 const RULES: readonly RetentionRule[] = [

@@ -25,6 +25,7 @@ const NAMED = {
   'portal.signature.kept': 'actors/portal/documents/kill.test.ts',
   'portal.conclusion.checked': 'actors/portal/documents/kill.test.ts',
   'portal.folder.some': 'http/portal/kills/folders.test.ts',
+  'portal.erasure.beside': 'http/portal/kills/erasure.test.ts',
   'portal.retention.some': 'http/portal/kills/retention.test.ts',
   'portal.report.written': 'http/portal/kills/reports.test.ts',
   'portal.request.done': 'http/portal/program.test.ts',

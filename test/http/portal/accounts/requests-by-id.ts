@@ -324,6 +324,8 @@ export const OF_NOBODY = new Set([
   'POST /api/users/notify-pending',
   'GET /api/documents/operations',
   'GET /api/retention',
+  'POST /api/erasures',
+  'GET /api/erasures',
   'PUT /api/retention',
   'GET /api/retention/documents',
   'GET /api/document-drafts',

@@ -105,6 +105,8 @@ const DECISIONS: { readonly [route: string]: Decision } = {
   'GET /api/folders/{id}/details': 'Read',
   'GET /api/folders/{id}/grantees': 'grants',
   'GET /api/retention': 'scope',
+  'POST /api/erasures': 'scope',
+  'GET /api/erasures': 'scope',
   'PUT /api/retention': 'scope',
   'GET /api/retention/documents': 'scope',
   'GET /api/documents/{id}/retention': 'Manage',
@@ -211,6 +213,7 @@ const BODIES: { readonly [route: string]: (ids: Placed) => object } = {
   'POST /api/documents/authenticator-app-reset': ({ action }) => ({ flowActionId: action }),
   'POST /api/organizations/users': () => ({ name: 'U', email: 'u@example.org' }),
   'PUT /api/retention': () => ({ rules: [] }),
+  'POST /api/erasures': () => ({ email: 'nobody@example.org' }),
   'POST /api/users/notify-pending': () => ({ emails: ['u@example.org'] }),
 };
 

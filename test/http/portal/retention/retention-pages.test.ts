@@ -1,6 +1,6 @@
 /** Rules of retention and legal holds on the pages of administrators. */
 import test from 'ava';
-import { startProgram } from '../../../actors/portal/service.ts';
+import { startProgram, until } from '../../../actors/portal/service.ts';
 import { ADMINISTRATOR, person } from '../accounts/users.ts';
 
 const PATH = '/organization/retention';
@@ -45,6 +45,17 @@ test('an administrator sets rules and holds on pages, and others do neither', as
   t.notRegex(await sender.caller.browser.page(`/account/documents/${id}`), /Case 8|End the hold/);
   t.is((await sender.caller.browser.submit(`${PATH}/holds/Document/${id}/removal`)).status, 403);
   t.is((await sender.caller.browser.fetch(PATH)).status, 403);
+  const erasure = { email: 'ana@example.org', keepFor: 'LegalClaims' };
+  t.is((await sender.caller.browser.submit(`${PATH}/erasures`, erasure)).status, 403);
+  const nobody = await browser.submit(`${PATH}/erasures`, { ...erasure, email: 'ana' });
+  t.is(nobody.status, 422);
+  t.regex(await nobody.text(), /Enter an e-mail address/);
+  t.is((await browser.submit(`${PATH}/erasures`, erasure)).status, 302);
+  const report = await until(async () =>
+    /0 kept, 1 refused/.test(await browser.page(PATH)) ? browser.page(PATH) : undefined,
+  );
+  t.regex(report, /A document under legal hold\. End the hold/);
+  t.notRegex(report, /ana@example/);
 
   t.is((await browser.submit(`${PATH}/holds/Document/${id}/removal`)).status, 302);
   t.is((await acme.send(`/api/documents/${id}`, undefined, 'DELETE')).status, 200);

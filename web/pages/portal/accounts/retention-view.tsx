@@ -1,5 +1,6 @@
 /** Page of rules of retention and legal holds. */
 import type { SignedInUser } from '../../../../actors/portal/api.ts';
+import { type ErasureReport, KEPT_FOR } from '../../../../contracts/portal/retention/erasures.ts';
 import {
   MAX_HOLD_REASON,
   MAX_NOTICE_DAYS,
@@ -31,6 +32,8 @@ export interface RetentionPageData {
   readonly held: Listed;
   readonly planned: Listed;
   readonly deleted: Listed;
+  /** The newest first. */
+  readonly erasures: readonly ErasureReport[];
   readonly notice: AccountNotice | undefined;
 }
 
@@ -41,7 +44,13 @@ interface Parts extends Viewed {
 export function retentionPage(page: AccountPage, user: SignedInUser, data: RetentionPageData): string {
   const { retention: texts } = page.texts;
   const parts = { page, user, data };
-  const labels = { days: texts.days, noticeDays: texts.notice, reason: texts.reason, folderId: texts.folder };
+  const labels = {
+    days: texts.days,
+    noticeDays: texts.notice,
+    reason: texts.reason,
+    folderId: texts.folder,
+    email: texts.email,
+  };
   return accountPage(page, user, {
     title: texts.title,
     hasHeading: true,
@@ -53,6 +62,7 @@ export function retentionPage(page: AccountPage, user: SignedInUser, data: Reten
         <Holds {...parts} />
         <List {...parts} title={texts.planned} list={data.planned} />
         <List {...parts} title={texts.deleted} list={data.deleted} />
+        <Erasing {...parts} />
       </>
     ),
   });
@@ -180,6 +190,54 @@ function Holds({ page, user, data }: Parts) {
           <Button type="submit">{texts.hold}</Button>
         </AccountForm>
       )}
+    </Card>
+  );
+}
+
+/** Erasure of a person, and the reports. */
+function Erasing({ page, user, data }: Parts) {
+  const { retention: texts } = page.texts;
+  const action = `${RETENTION_PATH}/erasures`;
+  const entries = entriesOf(data.notice, action);
+  return (
+    <Card label={texts.erasure} title={texts.erasure} hasBody>
+      <p class="muted">{texts.erasureText}</p>
+      {data.erasures.map(({ id, date, isDone, keptFor, erased, kept, refused, documents }) => (
+        <div key={id}>
+          <p>
+            {timeText(page.words.language, date)}: {filled(texts.erasureCounts, { erased, kept, refused })}{' '}
+            {!isDone && texts.erasureRuns}
+            {keptFor !== null && <span class="hint">{texts.grounds[keptFor]}</span>}
+          </p>
+          {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers. */}
+          <ul class="rows" role="list">
+            {documents
+              .filter(({ code }) => code !== null)
+              .map(({ documentId, code }) => (
+                <li key={documentId}>
+                  <a href={addressFrom(page, `/account/documents/${documentId}`)}>
+                    {code === 'LegalHold' ? texts.refusedHeld : texts.refusedOpen}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
+      <AccountForm of={{ page, user }} action={action}>
+        <div class="fields halves">
+          <Field id="email" label={texts.email} type="email" required {...entries.of('email')} />
+          <Select
+            id="keepFor"
+            label={texts.concluded}
+            options={[
+              ['', texts.deleteConcluded],
+              ...KEPT_FOR.map((ground) => [ground, texts.grounds[ground]] as const),
+            ]}
+            {...entries.of('keepFor')}
+          />
+        </div>
+        <Button type="submit">{texts.erase}</Button>
+      </AccountForm>
     </Card>
   );
 }
