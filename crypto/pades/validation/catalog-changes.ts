@@ -59,13 +59,19 @@ export function trailerChanges(pair: ObjectComparison): readonly Change[] {
     what: 'the trailer',
     before,
     after,
-    below: (key: string) => key === 'Info' && information !== undefined && pair.changed(information),
+    below: (key: string) =>
+      (key === 'Info' && information !== undefined && pair.changed(information)) ||
+      (key === 'AdditionalStreams' && changedBelow(pair, before)(key)),
   } as const;
   return [
     ...changes,
     ...entryChanges(compared, (rule, keys) => {
       if (rule.judged === 'root') return exchangedRoot(pair);
       if (rule.judged === 'part') return changedInformation(pair, after.get('Info'));
+      if (rule.judged === 'dropped' && keys.some((key) => after.get(key) !== undefined))
+        return forbidden(
+          `changed /${keys.join(', /')} of the trailer, which programs open in place of the pages`,
+        );
       return keys.every((key) => isPlain(after.get(key)))
         ? { kind: 'continuation', description: 'continues the file, with nothing that is in use' }
         : forbidden(`put references into the trailer (/${keys.join(', /')})`);

@@ -219,6 +219,7 @@ export type Place =
  * | unused    | `grows`, and no field draws with what is new or exchanged                     |
  * | xmp       | a stream of XMP                                                               |
  * | evidence  | streams of evidence, and references to them                                   |
+ * | dropped   | nothing is left of it                                                         |
  * | flags     | a number                                                                      |
  * | read-only | the flag ReadOnly is added, no other changes                                  |
  * | seen      | flags of an annotation, when what is seen stays                               |
@@ -237,6 +238,7 @@ export type Judged =
   | 'unused'
   | 'xmp'
   | 'evidence'
+  | 'dropped'
   | 'flags'
   | 'read-only'
   | 'seen'
@@ -281,6 +283,8 @@ export const ENTRY_RULES: readonly EntryRule[] = [
     yields: ['continuation'],
     clause: '7.5.8',
   }),
+  // The same document in another format, which its editor opens in place of the pages; other programs leave it out.
+  rule('trailer', 'AdditionalStreams', 'dropped', { yields: ['continuation'], clause: '7.5.5' }),
   rule('trailer', 'Root', 'root', { yields: ['metadata'], clause: '7.7.2' }),
   rule('trailer', 'Info', 'part', { yields: [], clause: '14.3.3' }),
   rule('information', 'Title Author Subject Keywords', 'plain', { yields: ['noticed'], clause: '14.3.3' }),

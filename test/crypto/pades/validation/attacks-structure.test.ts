@@ -218,3 +218,22 @@ test('packed objects: an object stream of a later revision has no second value o
     t.regex(objections(forged).join(), /holds object (3|62) at .* nothing leads/);
   }
 });
+
+test('the same document in another format, which its editor opens in place of the pages, may be left out and not be changed', (t) => {
+  const objects = { 1: CATALOG, 2: PAGES, 3: page(), 4: GOOD, 9: stream('', 'Pay 100') };
+  const trailer = '/AdditionalStreams [/application#2Fvnd.oasis.opendocument.text 9 0 R]';
+  const bodies = (all: Bodies) => new Map(Object.entries(all).map(([key, body]) => [Number(key), body]));
+  const pdf = signed(classicPdf(bodies(objects), { trailer }));
+  const with9 = (body: string, end: string) => verdicts(appendRevision(pdf, bodies({ 9: body }), end));
+  t.deepEqual(verdicts(pdf), [PASSED]);
+  t.deepEqual(verdicts(appendRevision(pdf, bodies({ 60: '(x)' }))), [PASSED], 'left out');
+  t.deepEqual(with9(objects[9], trailer), [PASSED], 'written again');
+  t.deepEqual(with9(stream('', 'Pay 900'), trailer), [FAILED], 'exchanged');
+  t.deepEqual(with9(stream('', 'Pay 900'), trailer.replace('text', 'sheet')), [FAILED], 'another type');
+  const plain = signed(document({}));
+  t.deepEqual(
+    verdicts(appendRevision(plain, bodies({ 9: stream('', 'Pay 900') }), trailer)),
+    [FAILED],
+    'added',
+  );
+});

@@ -29,8 +29,11 @@ export interface ChangeCase {
   readonly document?: Document;
 }
 
-/** `formless` has no form: its signature would stand on a page alone. `shared` has a signed field with two widgets. */
-export type Document = 'formless' | 'shared';
+/**
+ * `formless` has no form: its signature would stand on a page alone. `shared` has a signed field with two widgets. `hybrid` holds
+ * the document in another format, too.
+ */
+export type Document = 'formless' | 'shared' | 'hybrid';
 
 export interface EntryCases {
   readonly honest: ChangeCase;
@@ -81,7 +84,8 @@ export const ruledDocument = (isLocked: boolean): Buffer => documentOf(isLocked,
 
 export function otherDocument(kind: Document): Buffer {
   if (kind === 'shared') return documentOf(false, true);
-  return classicPdf(documentObjects({ annots: 'direct', text: 'Pay 100' }));
+  const trailer = kind === 'hybrid' ? `/AdditionalStreams [/other ${METADATA} 0 R]` : '';
+  return classicPdf(documentObjects({ annots: 'direct', text: 'Pay 100' }), { trailer });
 }
 
 function documentOf(isLocked: boolean, isShared: boolean): Buffer {
@@ -234,6 +238,16 @@ function trailerCases(): Record<string, EntryCases> {
     },
   });
   const empty = as('continuation', () => [[FREE, '(x)']]);
+  const hybrid = (kind: ChangeKind, type: string): ChangeCase => ({
+    kind,
+    document: 'hybrid',
+    update: (pdf) =>
+      appendRevision(
+        pdf,
+        new Map([[FREE, '(x)']]),
+        type === '' ? '' : `/AdditionalStreams [${type} ${METADATA} 0 R]`,
+      ),
+  });
   return {
     'trailer/ID': trailerEntry('ID', '[<00> <01>]'),
     'trailer/DocChecksum': trailerEntry('DocChecksum', '/0123'),
@@ -247,6 +261,10 @@ function trailerCases(): Record<string, EntryCases> {
     'trailer/Filter': trailerEntry('Filter', '/FlateDecode'),
     'trailer/DecodeParms': trailerEntry('DecodeParms', '<< /Columns 4 >>'),
     'trailer/DL': trailerEntry('DL', '9'),
+    'trailer/AdditionalStreams': {
+      honest: hybrid('continuation', ''),
+      forged: hybrid('forbidden', '/another'),
+    },
     'trailer/Root': { honest: rooted('metadata', ''), forged: rooted('forbidden', '/NeedsRendering true') },
     'trailer/Info': {
       honest: as('metadata', () => [[FREE, '<< /Title (Pay) >>']], `/Info ${FREE} 0 R`),
