@@ -31,16 +31,17 @@ export function singleValue(attributes: Attributes, type: string): Element | und
   return values?.[0];
 }
 
-/** Checks that each of these attributes appears once with one value. */
+/** Checks that each of these attributes appears as often as its rule allows; nothing limits those without a rule. */
 export function checkUniqueness(attributes: Attributes): Finding {
   const seen = new Set<string>();
   for (const type of attributes.types) {
-    const several =
-      (attributes.values.get(type)?.length ?? 0) !== 1 && ATTRIBUTE_RULES.get(type)?.single === true;
-    if (seen.has(type) || several) return ambiguous(type);
+    const rule = ATTRIBUTE_RULES.get(type);
+    const several = (attributes.values.get(type)?.length ?? 0) !== 1 && rule?.single === true;
+    const isAgain = seen.has(type) && rule !== undefined && rule.repeats !== true;
+    if (isAgain || several) return ambiguous(type);
     seen.add(type);
   }
-  return passed('attributes.signed', 'The signed attributes are there, each once.');
+  return passed('attributes.signed', 'The signed attributes are there, each as often as it may be.');
 }
 
 function ambiguous(type: string): Finding {

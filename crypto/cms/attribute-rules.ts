@@ -12,6 +12,8 @@ interface AttributeRule {
   readonly place?: 'signed' | 'unsigned';
   /** True when readers could take different values of several. */
   readonly single?: true;
+  /** True for one of which a signature may have several (EN 319 122-1 §6.3). */
+  readonly repeats?: true;
   /** Words for a kind that proves nothing here. */
   readonly outdated?: string;
 }
@@ -28,7 +30,7 @@ export const ATTRIBUTE_RULES: ReadonlyMap<string, AttributeRule> = new Map<strin
   [OID.signingCertificateV2, { name: 'signing-certificate-v2', place: 'signed', single: true }],
   [OID.signaturePolicy, { name: 'signature-policy-identifier', place: 'signed', single: true }],
   [OID.algorithmProtection, { name: 'cms-algorithm-protection', place: 'signed', single: true }],
-  [OID.contentTimestamp, { name: 'content-time-stamp', place: 'signed' }],
+  [OID.contentTimestamp, { name: 'content-time-stamp', place: 'signed', repeats: true }],
   [OID.contentIdentifier, { name: 'content-identifier', place: 'signed' }],
   [`${ESS}.1`, { name: 'receipt-request', place: 'signed' }],
   [`${ESS}.2`, { name: 'security-label', place: 'signed' }],

@@ -2,6 +2,7 @@ import { createHash, sign } from 'node:crypto';
 import test from 'ava';
 import { ID, OID } from '#crypto/asn1/oids.js';
 import { octetString, oid, setOf } from '#crypto/asn1/write.js';
+import { ATTRIBUTE_RULES } from '#crypto/cms/attribute-rules.js';
 import { attributeOf, bindingTo, forge } from '../forge.ts';
 import { CONTENT, failedTypes, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 
@@ -128,7 +129,6 @@ test('a duplicate attribute is refused, even with equal values', (t) => {
     attributeOf(ID.messageDigest, octetString(digest)),
     attributeOf(ID.contentType, ID.data),
     bindingTo(parties().ca.certificate),
-    attributeOf(oid('1.2.3.4.5'), octetString(digest)),
   ];
   for (const attribute of twice) {
     const attributes = (honest: readonly Buffer[]) => [...honest, attribute];
@@ -137,8 +137,27 @@ test('a duplicate attribute is refused, even with equal values', (t) => {
     t.deepEqual(failedTypes(own.results), ['attributes.signed']);
   }
   const extra = attributeOf(oid('1.2.3.4.5'), octetString(digest));
-  t.is(verdictOf(judged(forged({ attributes: (honest) => [...honest, extra] }))), 'TOTAL-PASSED');
+  for (const more of [[extra], [extra, extra]]) {
+    const own = judged(forged({ attributes: (honest) => [...honest, ...more] }));
+    t.is(verdictOf(own), 'TOTAL-PASSED');
+    t.deepEqual(
+      own.results.warnings.map(({ type }) => type),
+      ['attributes.unknown'],
+    );
+  }
 });
+
+for (const [type, { name, place, repeats }] of ATTRIBUTE_RULES)
+  if (place === 'signed')
+    test(`${name} twice is ${repeats === true ? 'read' : 'refused'}`, (t) => {
+      const own = attributeOf(oid(type), octetString(Buffer.from('x')));
+      const attributes = (honest: readonly Buffer[]) => [...honest, own, own];
+      const record = judged(forged({ attributes }));
+      const isRefused = failedTypes(record.results).some((one) =>
+        /^(attributes\.signed|structure\.cms)$/.test(one),
+      );
+      t.is(isRefused, repeats !== true);
+    });
 
 test('an attribute in the wrong set counts for nothing and causes a warning', (t) => {
   const digest = createHash('sha256').update(OTHER).digest();
