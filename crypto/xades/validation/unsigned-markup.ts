@@ -3,7 +3,15 @@ import { type Finding, warned } from '../../core/validation-report.ts';
 import { DS, XADES } from '../elements/identifiers.ts';
 import type { ExaminedReference, ExaminedReferences } from './examine-references.ts';
 import { filteredData, printable, type ReferenceContext } from './reference-data.ts';
-import { attributeOf, childrenNamed, holds, is, type SignatureNode } from './signature-node.ts';
+import {
+  attributeOf,
+  base64Of,
+  childrenNamed,
+  FormFault,
+  holds,
+  is,
+  type SignatureNode,
+} from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
 
 /** Warnings: `scope.foreign-element`, `scope.stylesheet`, `attributes.object-type`. */
@@ -26,10 +34,38 @@ export function unsignedMarkup(
 const OF_SIGNATURES =
   /^(?:http:\/\/www\.w3\.org\/\d{4}\/(?:\d\d\/)?xml(?:dsig[\w-]*|enc\w*)#|http:\/\/uri\.etsi\.org\/|urn:ietf:params:xml:ns:ers$)/;
 
+/** Elements of these vocabularies that hold names, numbers and times; what KeyInfo has of them is compared with the certificate. */
+const WITH_WORDS: ReadonlySet<string> = new Set(
+  'X509IssuerName X509SerialNumber X509SubjectName KeyName MgmtData Issuer IssueTime Number ByName ProducedAt Identifier Description DocumentationReference SigPolDocLocalURI PgenCounter'.split(
+    ' ',
+  ),
+);
+
+/** Elements that hold Base64. */
+const WITH_BASE64: ReadonlySet<string> = new Set(
+  'X509Certificate X509CRL X509SKI X509Digest Modulus Exponent PublicKey P Q G Y J Seed DEREncodedKeyValue DigestValue IssuerSerialV2 EncapsulatedX509Certificate EncapsulatedCRLValue EncapsulatedOCSPValue EncapsulatedTimeStamp EncapsulatedPKIData ByKey SignaturePolicyDocument TimeStampToken CryptographicInformation PGPKeyID PGPKeyPacket SPKISexp'.split(
+    ' ',
+  ),
+);
+
+/** True for text that programs show and that no standard has there. */
+function hasOtherText(node: SignatureNode): boolean {
+  const { children, local, text } = node;
+  if (text.trim() === '') return false;
+  if (children.length > 0 || !WITH_BASE64.has(local)) return children.length > 0 || !WITH_WORDS.has(local);
+  try {
+    base64Of(node);
+    return false;
+  } catch (error) {
+    if (error instanceof FormFault) return true;
+    throw error;
+  }
+}
+
 /** Most elements in the message. */
 const MAX_LISTED = 5;
 
-/** Finds elements of other vocabularies in KeyInfo and the unsigned properties, which an enveloped signature leaves out. */
+/** Finds elements of other vocabularies, and text, in KeyInfo and the unsigned properties, which an enveloped signature leaves out. */
 function foreignElements(
   { keyInfo, objects }: SignatureFormat,
   { references }: ExaminedReferences,
@@ -40,17 +76,22 @@ function foreignElements(
   const found = new Set<string>();
   for (const holder of holders) {
     if (isSigned(holder)) continue;
-    const nodes = [...holder.children];
+    const nodes = [holder];
     for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
-      if (!OF_SIGNATURES.test(node.namespace)) found.add(node.local);
-      else if (!is(node, DS, 'Signature')) nodes.push(...node.children);
+      if (is(node, DS, 'Signature')) continue;
+      const { children, local, namespace } = node;
+      if (!OF_SIGNATURES.test(namespace)) found.add(local);
+      else {
+        if (hasOtherText(node)) found.add(`text in ${local}`);
+        nodes.push(...children);
+      }
     }
   }
   if (found.size === 0) return [];
   return [
     warned(
       'scope.foreign-element',
-      'The signature has elements that are neither signed nor part of a signature.',
+      'The signature has elements or text that are neither signed nor part of a signature.',
       [...found].slice(0, MAX_LISTED).map(printable).join(', '),
     ),
   ];

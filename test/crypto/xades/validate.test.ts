@@ -517,6 +517,23 @@ test('elements of other vocabularies inside of an enveloped signature cause a wa
   }
 });
 
+test('text that no standard has in an unsigned part of an enveloped signature is told', (t) => {
+  const certificate = pki().signer('p-256').certificate.toString('base64');
+  const clean = enveloped('<pay>100</pay>', {
+    unsigned:
+      '<xades:CompleteCertificateRefs></xades:CompleteCertificateRefs><xades:CertificateValues>' +
+      `<xades:EncapsulatedX509Certificate>${certificate}</xades:EncapsulatedX509Certificate></xades:CertificateValues>`,
+  });
+  t.deepEqual(complaints(clean), []);
+  const parts = /<ds:KeyInfo>.*<\/ds:KeyInfo>|<xades:UnsignedProperties>.*<\/xades:UnsignedProperties>/gs;
+  for (const { 0: part, index } of clean.matchAll(parts))
+    for (const tag of part.matchAll(/<[^>]+>(?=.)/gs)) {
+      const at = index + tag.index + tag[0].length;
+      const found = complaints(`${clean.slice(0, at)} The price is 999. ${clean.slice(at)}`);
+      t.true(found.length > 0, tag[0]);
+    }
+});
+
 test('a stylesheet before an enveloping signature causes a warning', (t) => {
   const inside = { uri: '#o', data: `<ds:Object xmlns:ds="${DS}" Id="o">100</ds:Object>` };
   const file = forge({ references: [inside], objects: '<ds:Object Id="o">100</ds:Object>' });
