@@ -45,7 +45,6 @@ export {
   type RemoteProfile,
   type SigningChoices,
 } from './shared/signing/profiles.ts';
-export { qualificationView } from './shared/signing/signature-records.ts';
 export { NO_TRUST, type TrustOptions } from './shared/signing/trust-options.ts';
 export { ListKeeper, listsCheck } from './shared/trust-lists/list-keeper.ts';
 export type { ListOptions } from './shared/trust-lists/list-options.ts';

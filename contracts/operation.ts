@@ -85,3 +85,20 @@ type DeepReadonly<Declared> = Declared extends (infer Item)[]
     : Declared extends object
       ? { readonly [Member in keyof Declared]: DeepReadonly<Declared[Member]> }
       : Declared;
+
+/** Values that an encoder takes: it writes null for what is absent, where null is allowed. */
+export type Sent<Declared> = Declared extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : Declared extends Uint8Array | string
+    ? Declared
+    : Declared extends object
+      ? {
+          readonly [Member in keyof Declared as null extends Declared[Member] ? never : Member]: Sent<
+            Declared[Member]
+          >;
+        } & {
+          readonly [Member in keyof Declared as null extends Declared[Member] ? Member : never]?:
+            | Sent<Declared[Member]>
+            | undefined;
+        }
+      : Declared;

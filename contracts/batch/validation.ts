@@ -8,7 +8,7 @@ import { PASSWORD_HEADER } from './files.ts';
 import { JOB_EXAMPLE } from './jobs.ts';
 import { operation } from './operation.ts';
 
-export interface ReportedResults {
+interface ReportedResults {
   readonly isValid: boolean;
   readonly passedChecks: readonly ReportedCheck[];
   readonly errors: readonly ReportedCheck[];
@@ -169,8 +169,6 @@ const validation = entity('Validation', {
   signatures: z.array(signatureShape).describe('Signatures of the file, in its order.'),
   results,
 });
-
-export type Validation = Value<typeof validation>;
 
 const CHECKS = {
   isValid: true,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Alternatives, BatchOperation } from '../../contracts/batch/operation.ts';
 import { encoderOf } from '../../contracts/encoder.ts';
-import type { Part, Value } from '../../contracts/operation.ts';
+import type { Part, Sent, Value } from '../../contracts/operation.ts';
 import { isBound } from '../core/access/permission.ts';
 import { cachedJson, type JsonReply, json, type Reply, type SmallReply } from '../core/reply.ts';
 import { type AnyRoute, type ApiRequest, route } from '../core/router.ts';
@@ -19,13 +19,13 @@ type SchemaIn<Declared> = Extract<Declared extends readonly (infer One)[] ? One 
 /** Encodes a value by the schema of its status. */
 type Answer<Replies> = <Status extends keyof Replies & number>(
   status: Status,
-  value: Value<SchemaIn<Replies[Status]>>,
+  value: Sent<Value<SchemaIn<Replies[Status]>>>,
 ) => JsonReply;
 
 type Handler<Declared> = Declared extends { readonly replies: infer Replies }
   ? (request: DeclaredRequest<Declared>, answer: Answer<Replies>) => SmallReply | Promise<Reply>
   : Declared extends { readonly reply: infer Schema extends z.ZodType }
-    ? (request: DeclaredRequest<Declared>) => Value<Schema> | Promise<Value<Schema>>
+    ? (request: DeclaredRequest<Declared>) => Sent<Value<Schema>> | Promise<Sent<Value<Schema>>>
     : (request: DeclaredRequest<Declared>) => SmallReply | Promise<Reply>;
 
 interface Options {

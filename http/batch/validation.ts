@@ -4,17 +4,16 @@
  *
  * Source: docs/batch-values.md §2 for the conventions; ETSI TS 119 102-2 for the report.
  */
-import { type Batch, qualificationView, type ValidationReport } from '../../actors/index.ts';
+import type { Batch, ValidationReport } from '../../actors/index.ts';
 import { PASSWORD_HEADER } from '../../contracts/batch/files.ts';
 import {
   CERTIFICATES_BYTES,
-  type ReportedResults,
   type ReportedSignature,
   SIGNED_FORMATS,
-  type Validation,
   validateFile,
   validatePage,
 } from '../../contracts/batch/validation.ts';
+import type { Sent } from '../../contracts/operation.ts';
 import { isBlank } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { type Frame, framedPage, type LinkGroup } from '../../web/pages/batch/layout.tsx';
@@ -79,7 +78,8 @@ export function validateRoutes(
         });
         const accept = header('accept');
         if (prefersHtml(accept)) return page(200, framed(ReportView({ fileName, report }), identity?.scopes));
-        if (asksForJson(accept)) return answer(200, reported(fileName, report));
+        if (asksForJson(accept))
+          return answer(200, { ...report, fileName, signatures: report.signatures.map(signatureOf) });
         return {
           kind: 'asset',
           status: 200,
@@ -116,67 +116,7 @@ function parseFormat(text: string | undefined): ValidationReport['format'] | und
 
 type SignatureRecord = ValidationReport['signatures'][number];
 
-/** Gives null where the report has nothing. */
-function reported(fileName: string, { signatures, results, ...report }: ValidationReport): Validation {
-  return { fileName, ...report, signatures: signatures.map(signatureOf), results: resultsOf(results) };
-}
-
-function signatureOf(record: SignatureRecord): ReportedSignature {
-  return {
-    ...record,
-    level: record.level ?? null,
-    subIndication: record.subIndication ?? null,
-    isInContent: record.isInContent ?? false,
-    signingTime: record.signingTime ?? null,
-    policy: record.policy ?? null,
-    claimedRoles: record.claimedRoles ?? [],
-    reason: record.reason ?? null,
-    location: record.location ?? null,
-    contentIdentifier: record.contentIdentifier ?? null,
-    qualification: qualificationView(record.qualification),
-    certificate: certificateOf(record.certificate),
-    timestamps: record.timestamps.map((stamp) => ({
-      ...stamp,
-      genTime: stamp.genTime ?? null,
-      subIndication: stamp.subIndication ?? null,
-      qualification: stamp.qualification
-        ? { ...stamp.qualification, list: stamp.qualification.list ?? null }
-        : null,
-      certificate: certificateOf(stamp.certificate),
-      results: resultsOf(stamp.results),
-    })),
-    counterSignatures: record.counterSignatures.map(signatureOf),
-    results: resultsOf(record.results),
-  };
-}
-
-function certificateOf(given: SignatureRecord['certificate']): ReportedSignature['certificate'] {
-  if (given === undefined) return null;
-  return {
-    ...given,
-    emailAddress: given.emailAddress ?? null,
-    identifier: given.identifier ?? null,
-    companyName: given.companyName ?? null,
-    companyIdentifier: given.companyIdentifier ?? null,
-  };
-}
-
-function resultsOf({
-  isValid,
-  passedChecks,
-  errors,
-  warnings,
-}: ValidationReport['results']): ReportedResults {
-  const items = (given: ValidationReport['results']['errors']) =>
-    given.map(({ detail, inner, ...item }) => ({
-      ...item,
-      detail: detail ?? null,
-      inner: inner === undefined ? null : resultsOf(inner),
-    }));
-  return {
-    isValid,
-    passedChecks: items(passedChecks),
-    errors: items(errors),
-    warnings: items(warnings),
-  };
+function signatureOf(record: SignatureRecord): Sent<ReportedSignature> {
+  const { isInContent = false, claimedRoles = [], counterSignatures } = record;
+  return { ...record, isInContent, claimedRoles, counterSignatures: counterSignatures.map(signatureOf) };
 }

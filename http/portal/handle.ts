@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
 import { encoderOf } from '../../contracts/encoder.ts';
-import type { Part, Value } from '../../contracts/operation.ts';
+import type { Part, Sent, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
 import { type EmptyReply, json, type Reply } from '../core/reply.ts';
@@ -21,7 +21,7 @@ type DeclaredRequest<Declared> = PortalRequest<
  * the reply itself for other content.
  */
 type Handler<Declared extends PortalOperation> = Declared['reply'] extends z.ZodType
-  ? Handling<Declared, Value<Declared['reply']> | Promise<Value<Declared['reply']>>>
+  ? Handling<Declared, Sent<Value<Declared['reply']>> | Promise<Sent<Value<Declared['reply']>>>>
   : Declared['reply'] extends 'empty'
     ? Handling<Declared, Promise<EmptyReply | void>>
     : Handling<Declared, Reply | Promise<Reply>>;

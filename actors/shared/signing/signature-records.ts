@@ -88,7 +88,7 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
 }
 
 /** Gives null where the lists say nothing. */
-export function qualificationView(
+function qualificationView(
   found: SignatureQualification | undefined,
 ): NonNullable<SignatureView['qualification']> | null {
   if (found === undefined) return null;
