@@ -3,12 +3,11 @@
 import { openSource, type Source } from '../core/files.ts';
 import { assertRequest } from '../core/request-checks.ts';
 import {
+  type ChangedFile,
   CryptoError,
   type InputFile,
   type OutputFile,
   type RemoteSigner,
-  type SignatureLevel,
-  type SignatureParameters,
   type SignedFile,
   type Signer,
 } from '../core/types.ts';
@@ -18,18 +17,10 @@ import { Container } from './container.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { type ContainerEdit, writeContainer } from './write-container.ts';
 
-interface AddAsicSignatureRequest extends SignatureParameters {
-  /** The container. */
-  readonly input: InputFile;
-  /** The container with the new signature. */
-  readonly output: OutputFile;
+interface AddAsicSignatureRequest extends ChangedFile {
   readonly signer: Signer | RemoteSigner;
-  /** Level of the new signature; existing ones are unchanged. @default 'B' */
-  readonly level?: SignatureLevel;
   /** @default the format of the existing signatures; XAdES when it has both or none */
   readonly format?: AsicSignatureFormat;
-  /** As in `SignFileRequest`. */
-  readonly sync?: boolean;
 }
 
 /**

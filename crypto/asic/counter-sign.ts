@@ -2,33 +2,18 @@
 
 import { counterSigned } from '../cades/counter-sign.ts';
 import { assertRequest } from '../core/request-checks.ts';
-import {
-  CryptoError,
-  type InputFile,
-  type OutputFile,
-  type SignatureLevel,
-  type SignatureParameters,
-  type SignedFile,
-  type Signer,
-} from '../core/types.ts';
+import { type ChangedFile, CryptoError, type SignedFile, type Signer } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { counterSignedChunks } from '../xades/counter-sign.ts';
 import { rewritten, withContainer } from './add-signature.ts';
 import { archivedNames } from './archive.ts';
 import { bytesMember } from './write-container.ts';
 
-interface CounterSignAsicRequest extends SignatureParameters {
-  /** The container. */
-  readonly input: InputFile;
-  /** The container with the counter-signatures. */
-  readonly output: OutputFile;
+/** `level`: above B for XAdES only. */
+interface CounterSignAsicRequest extends ChangedFile {
   readonly signer: Signer;
-  /** Level of the counter-signature; above B for XAdES only. @default 'B' */
-  readonly level?: SignatureLevel;
   /** Member whose signatures are counter-signed, such as `META-INF/signatures.xml`. @default every signature file */
   readonly file?: string;
-  /** As in `SignFileRequest`. */
-  readonly sync?: boolean;
 }
 
 /**

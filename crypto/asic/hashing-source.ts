@@ -1,8 +1,9 @@
 /** A file that is read once for signing and once for writing, and must be the same both times. */
+
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Source } from '../core/files.ts';
-import { CryptoError, type DigestName } from '../core/types.ts';
+import { changed, type Source } from '../core/files.ts';
+import type { DigestName } from '../core/types.ts';
 
 /** Measurement of a file in its first complete reading. */
 interface Measurement {
@@ -85,8 +86,4 @@ function digestOfAll(pieces: Iterable<Buffer>, name: DigestName): Buffer {
   const hash = createHash(name);
   for (const piece of pieces) hash.update(piece);
   return hash.digest();
-}
-
-function changed(path: string): CryptoError {
-  return new CryptoError('input.changed', `${path} changed while it was being read.`);
 }

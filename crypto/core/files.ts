@@ -327,7 +327,7 @@ class FileSource implements Source {
   }
 }
 
-function changed(path: string): CryptoError {
+export function changed(path: string): CryptoError {
   return new CryptoError('input.changed', `${path} changed while it was being read.`);
 }
 

@@ -280,6 +280,12 @@ export interface SignFileRequest<Input extends InputFile = string, Output extend
   readonly xades?: XadesFormat;
 }
 
+/** A file that gets one more signature; the others stay unchanged. `level`: that of the new one. */
+export type ChangedFile = Pick<
+  SignFileRequest<InputFile, OutputFile>,
+  keyof SignatureParameters | 'input' | 'output' | 'sync' | 'level'
+>;
+
 /** As `SignFileRequest`, with a key that may be elsewhere. */
 export interface SignAtLevelRequest<Input extends InputFile = string, Output extends OutputFile = string>
   extends Omit<SignFileRequest<Input, Output>, 'signer'> {

@@ -10,6 +10,7 @@ import { type ByteSource, withPdf } from '../pdf/index.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { readStore, type SecurityStore, signatureKey } from './security-store.ts';
+import { isTimestamp } from './signature-report.ts';
 
 export interface StoredSignature {
   readonly field: string;
@@ -59,10 +60,6 @@ export function newestSignatures(source: ByteSource, count: number): readonly St
       .slice(-count)
       .map((one) => readOne(one, false)),
   );
-}
-
-function isTimestamp({ subFilter }: FoundSignature): boolean {
-  return subFilter === 'ETSI.RFC3161';
 }
 
 function readOne(found: FoundSignature, isCovered: boolean): StoredSignature {

@@ -1,7 +1,9 @@
 /** Services of a national list that stand behind a certificate, and their states over time (TS 119 615 §4.3). */
+
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { ResponderStanding } from '../evidence/ocsp.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { isSameEntity } from '../x509/path-search.ts';
 import type { ListedProvider, ListedService, ServiceEntry, TrustedList } from './trusted-list.ts';
 
 const SERVICE_TYPE = 'http://uri.etsi.org/TrstSvc/Svctype/';
@@ -174,10 +176,6 @@ function servicesOf(
 ): readonly IndexedService[] {
   if (member === undefined) return [];
   return (index.get(member.subjectKey) ?? []).filter((one) => isSameEntity(one.certificate, member));
-}
-
-function isSameEntity(one: Certificate, other: Certificate): boolean {
-  return one.subjectKey === other.subjectKey && one.publicKeyInfo.equals(other.publicKeyInfo);
 }
 
 function entityOf({ subjectKey, publicKeyInfo }: Certificate): string {

@@ -125,7 +125,7 @@ function rank({ authorityKeyId }: Certificate, { subjectKeyId }: Certificate): 0
 }
 
 /** True for two certificates with one name and one key; a path with both would have a loop (RFC 4158 §5.2). */
-function isSameEntity(one: Certificate, other: Certificate): boolean {
+export function isSameEntity(one: Certificate, other: Certificate): boolean {
   return one.subjectKey === other.subjectKey && one.publicKeyInfo.equals(other.publicKeyInfo);
 }
 

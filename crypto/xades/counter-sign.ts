@@ -2,15 +2,7 @@
 import { createHash } from 'node:crypto';
 import { openSource, type Source } from '../core/files.ts';
 import { assertRequest } from '../core/request-checks.ts';
-import {
-  CryptoError,
-  type InputFile,
-  type OutputFile,
-  type SignatureLevel,
-  type SignatureParameters,
-  type SignedFile,
-  type Signer,
-} from '../core/types.ts';
+import { type ChangedFile, CryptoError, type SignedFile, type Signer } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { EXCLUSIVE } from '../xml/index.ts';
@@ -29,16 +21,10 @@ import { mapDocument } from './validation/document-map.ts';
 import { type ReferenceContext, referenceContext, writeNode } from './validation/reference-data.ts';
 import { attributeOf, onlyChild, type SignatureNode } from './validation/signature-node.ts';
 
-interface CounterSignXadesRequest extends SignatureParameters {
-  readonly input: InputFile;
-  readonly output: OutputFile;
+interface CounterSignXadesRequest extends ChangedFile {
   readonly signer: Signer;
   /** Id of the ds:Signature to counter-sign. @default every signature of the file */
   readonly of?: string;
-  /** @default 'B' */
-  readonly level?: SignatureLevel;
-  /** As in `SignFileRequest`. */
-  readonly sync?: boolean;
 }
 
 /**

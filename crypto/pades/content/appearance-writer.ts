@@ -1,7 +1,7 @@
 /** Writes the appearances of one update, with one font for all of them. */
 import { type GlyphLine, TextFont } from '../../pdf/fonts/shaped-text.ts';
 import { colourSpace, showImage } from '../../pdf/graphics/image.ts';
-import { type Extent, layOut, textArea } from '../../pdf/graphics/layout.ts';
+import { type Extent, layOut, numbers, textArea } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import type { PdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import type { Reference } from '../../pdf/index.ts';
@@ -289,8 +289,4 @@ function wrapped(
     const tall = lines.length * LEADING * size;
     if (tall <= height || size <= MIN_SIZE) return { lines: lines.map((line) => font.line(line)), size };
   }
-}
-
-function numbers(...values: readonly number[]): string {
-  return values.map(numberText).join(' ');
 }

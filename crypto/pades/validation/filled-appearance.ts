@@ -465,7 +465,7 @@ function combCells({ after: { pdf } }: ObjectComparison, { dict }: SurveyedField
 /** Steps for looking at one page, besides those for its content. */
 const STEPS_PER_PAGE = 50;
 
-const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
+export const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
 
 /** Returns the worst of all pages: a widget can be listed by several. */
 function coveredOnAny(

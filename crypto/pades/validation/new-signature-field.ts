@@ -14,7 +14,7 @@ import type { Covered } from '../painting/covered-content.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { ruleOf } from './change-rules.ts';
 import { isSignature, signatureChange } from './field-changes.ts';
-import { coveredBySignature } from './filled-appearance.ts';
+import { coveredBySignature, WORST } from './filled-appearance.ts';
 import type { ObjectComparison } from './object-comparison.ts';
 import type { DocumentSurvey } from './survey.ts';
 
@@ -105,8 +105,6 @@ function faultOf(pair: ObjectComparison, { number, dict }: Widget): string | und
   return hasOnlyStreams(pair.after.pdf, values.get('AP')) ? undefined : 'an unusual appearance';
 }
 
-const SEVERITY: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
-
 /** Returns the worst that one of the new widgets covers, on the pages that list it. */
 function coveredByWidgets(
   pair: ObjectComparison,
@@ -123,10 +121,7 @@ function coveredByWidgets(
     });
     return pages.length === 0 ? 'nothing' : coveredBySignature(pair, number, new Set(pages));
   });
-  return found.reduce(
-    (one, other) => (SEVERITY.indexOf(other) > SEVERITY.indexOf(one) ? other : one),
-    'nothing',
-  );
+  return found.reduce((one, other) => (WORST.indexOf(other) > WORST.indexOf(one) ? other : one), 'nothing');
 }
 
 function change(

@@ -170,8 +170,21 @@ function characterRanges(cmap: Buffer): readonly Range[] {
 }
 
 /** Fills up to a multiple of four bytes, as tables and outlines are stored. */
-export function padded(bytes: Buffer): Buffer {
+function padded(bytes: Buffer): Buffer {
   return bytes.length % 4 === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(4 - (bytes.length % 4))]);
+}
+
+/** The tables with the outlines of all glyphs; `loca` has four bytes for each. */
+export function outlineTables(outlines: readonly Buffer[]): { readonly glyf: Buffer; readonly loca: Buffer } {
+  const loca = Buffer.alloc(4 * (outlines.length + 1));
+  let end = 0;
+  const glyf = outlines.map((outline, index) => {
+    const whole = padded(outline);
+    end += whole.length;
+    loca.writeUInt32BE(end, 4 * (index + 1));
+    return whole;
+  });
+  return { glyf: Buffer.concat(glyf), loca };
 }
 
 const ENTRY = 16;

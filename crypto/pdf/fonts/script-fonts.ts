@@ -6,7 +6,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { Blob, Face, Font, Variation } from 'harfbuzzjs';
-import { encodeOutline, fontFile, fontPath, installedPath, type OutlinePoint, padded } from './font-file.ts';
+import {
+  encodeOutline,
+  fontFile,
+  fontPath,
+  installedPath,
+  type OutlinePoint,
+  outlineTables,
+} from './font-file.ts';
 
 /** Tags by their index in the table directory (WOFF 2.0, 4.1). */
 const TAGS =
@@ -114,17 +121,10 @@ function unpackWoff2(file: Buffer): Buffer {
 /** Writes `glyf` and `loca`, and `hmtx` when it was transformed too. */
 function restoreOutlines(tables: Map<string, Buffer>, withMetrics: boolean): void {
   const outlines = outlinesOf(table(tables, 'glyf'));
-  const loca = Buffer.alloc(4 * (outlines.length + 1));
-  let end = 0;
-  const glyf = outlines.map((outline, index) => {
-    const whole = padded(outline);
-    end += whole.length;
-    loca.writeUInt32BE(end, 4 * (index + 1));
-    return whole;
-  });
+  const { glyf, loca } = outlineTables(outlines);
   const head = Buffer.from(table(tables, 'head'));
   head.writeInt16BE(1, 50);
-  tables.set('head', head).set('glyf', Buffer.concat(glyf)).set('loca', loca);
+  tables.set('head', head).set('glyf', glyf).set('loca', loca);
   if (withMetrics) tables.set('hmtx', restoredMetrics(tables, outlines));
 }
 

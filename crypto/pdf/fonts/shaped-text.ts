@@ -9,7 +9,14 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Reference } from '../syntax/values.ts';
 import { numberText, type ObjectSink, packedStream, referenceText } from '../update/incremental-update.ts';
-import { bundledFont, type DrawnGlyph, FONT_NAME, fontFile, type OutlineFont, padded } from './font-file.ts';
+import {
+  bundledFont,
+  type DrawnGlyph,
+  FONT_NAME,
+  fontFile,
+  type OutlineFont,
+  outlineTables,
+} from './font-file.ts';
 import { systemFont } from './script-fonts.ts';
 import { type Cluster, isDrawable, type Letter, visualGlyphs } from './shaping.ts';
 
@@ -57,15 +64,7 @@ function subsetFont(
     hmtx.writeUInt16BE(advance, 4 * index);
     hmtx.writeInt16BE(bearing, 4 * index + 2);
   }
-  const loca = Buffer.alloc(4 * (all.length + 1));
-  let end = 0;
-  const glyf = outlines.map((outline, index) => {
-    const whole = padded(outline);
-    end += whole.length;
-    loca.writeUInt32BE(end, 4 * (index + 1));
-    return whole;
-  });
-  const tables = { glyf: Buffer.concat(glyf), head, hhea, hmtx, loca, maxp };
+  const tables = { ...outlineTables(outlines), head, hhea, hmtx, maxp };
   return { file: fontFile(Object.entries(tables)), count: all.length };
 }
 

@@ -108,6 +108,6 @@ function textIn(
   return `${text}ET Q\n`;
 }
 
-function numbers(...values: readonly number[]): string {
+export function numbers(...values: readonly number[]): string {
   return values.map(numberText).join(' ');
 }

@@ -14,7 +14,7 @@ export interface PdfARules {
   readonly listGlyphs: boolean;
 }
 
-const FREE: PdfARules = { deviceColours: true, transparency: true, listGlyphs: false };
+export const FREE: PdfARules = { deviceColours: true, transparency: true, listGlyphs: false };
 
 export function pdfARules(pdf: PdfDocument): PdfARules {
   const part = archivePart(pdf);

@@ -2,11 +2,12 @@
  * Draws text, boxes, matrix codes and images on a page. Positions are points from the top left corner of
  * the page as shown, x to the right and y down.
  */
+
 import { CryptoError } from '../../core/types.ts';
 import { showText, TextFont } from '../fonts/shaped-text.ts';
 import { showImage } from '../graphics/image.ts';
-import { type Extent, fittingSize, layOut, textArea } from '../graphics/layout.ts';
-import type { PdfARules } from '../graphics/pdfa-rules.ts';
+import { type Extent, fittingSize, layOut, numbers, textArea } from '../graphics/layout.ts';
+import { FREE, type PdfARules } from '../graphics/pdfa-rules.ts';
 import { textString } from '../syntax/strings.ts';
 import { numberText, type ObjectSink } from '../update/incremental-update.ts';
 
@@ -60,9 +61,6 @@ interface DrawnContent {
   }[];
 }
 
-/** New files do not claim PDF/A conformance. */
-const RULES: PdfARules = { deviceColours: true, transparency: true, listGlyphs: false };
-
 /**
  * @param height of the page as shown, points
  * @throws {CryptoError} `request.invalid` for an image that can't be read
@@ -105,7 +103,7 @@ export function drawItems(
         break;
       case 'stamp': {
         const image = item.image === undefined ? undefined : showImage(item.image);
-        if (image !== undefined) images.push(image.embed(sink, RULES));
+        if (image !== undefined) images.push(image.embed(sink, FREE));
         const written = item.lines.filter((line) => line.trim() !== '');
         const lines = readableLines(written, textArea(item, image)).map((line) => font.line(line));
         const text = lines.length === 0 ? undefined : { lines, ascent: font.ascent, descent: font.descent };
@@ -153,7 +151,7 @@ export function isPicture(file: Uint8Array): boolean {
 }
 
 /** Returns the reason why an image cannot be drawn, as a sentence; undefined when it can. */
-export function pictureFault(file: Uint8Array, rules = RULES): string | undefined {
+export function pictureFault(file: Uint8Array, rules: PdfARules = FREE): string | undefined {
   return faultOf(() => showImage(file).embed({ add: () => ({ number: 1, generation: 0 }) }, rules));
 }
 
@@ -240,8 +238,4 @@ export function readableLines(lines: readonly string[], area: Extent): readonly 
     if (fittingSize(area, showText(wrapped)) >= wanted * 0.999) return wrapped;
   }
   return lines;
-}
-
-function numbers(...values: readonly number[]): string {
-  return values.map(numberText).join(' ');
 }
