@@ -8,7 +8,6 @@ import {
   keptLists,
   type PolicyRequest,
   policyToSign,
-  type QualificationDemand,
   type RemoteSigner,
   type SignaturePolicy,
   type Signer,
@@ -16,25 +15,14 @@ import {
   servicesFor,
   type TrustLists,
 } from '@sealwright/signatures';
-import type { OutputFormat } from '../shared/files/output-names.ts';
 import { openServiceSigner } from '../shared/key-services/service-signer.ts';
 import { createAuthorityTransport } from '../shared/signing/authority-transport.ts';
 import type { SigningChoices } from '../shared/signing/profiles.ts';
 import type { TrustOptions } from '../shared/signing/trust-options.ts';
 import type { WorkerProfile, WorkerSetup } from './worker-setup.ts';
 
-export interface WorkerProfileRuntime {
-  readonly name: string;
+export interface WorkerProfileRuntime extends Omit<WorkerProfile, 'signer' | 'anchors'> {
   readonly signer: Signer | RemoteSigner | undefined;
-  readonly choices: SigningChoices;
-  readonly form: OutputFormat;
-  readonly verify: boolean;
-  /** True: a second implementation checks verified output. */
-  readonly verifyIndependently: boolean;
-  /** `Require`. */
-  readonly demand?: QualificationDemand | undefined;
-  /** True: output of the remote portal is compared with the file that was sent. */
-  readonly compareContent: boolean;
   readonly anchors: readonly Buffer[];
   /** Services for levels above B; empty without a time-stamp authority. */
   readonly services: SigningServices;
@@ -109,18 +97,9 @@ export function createWorkerProfiles(
   for (const profile of setup.profiles) {
     const anchors = profile.anchors.map((der) => Buffer.from(der));
     const choices = withBuffers(profile.choices);
-    byName.set(profile.name, {
-      name: profile.name,
-      signer: profile.signer && signerOf(profile.signer),
-      choices,
-      form: profile.form,
-      verify: profile.verify,
-      verifyIndependently: profile.verifyIndependently,
-      demand: profile.demand,
-      compareContent: profile.compareContent,
-      anchors,
-      services: servicesOf(choices, anchors),
-    });
+    const signer = profile.signer && signerOf(profile.signer);
+    const services = servicesOf(choices, anchors);
+    byName.set(profile.name, { ...profile, signer, choices, anchors, services });
   }
   return { byName, trust, lists };
 }

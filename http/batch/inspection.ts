@@ -37,7 +37,7 @@ export function inspectionRoutes(
         checkState(rest.state, inspection.states(kind));
         const page = await inspection.list({ kind, idPrefix: id, ...rest });
         if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
-        return { ...page, next: page.next ?? null };
+        return page;
       },
       { shared },
     ),

@@ -54,3 +54,12 @@ export function checkTogether(checks: readonly (() => unknown)[]): void {
   const errors = Object.assign({}, ...refusals.map((refusal) => refusal.errors));
   throw new PortalRefusal(first.code, first.message, { errors });
 }
+
+/** Of a participant, a field or a mark. */
+export function invalidAction(message: string): PortalRefusal {
+  return new PortalRefusal('InvalidFlowAction', message);
+}
+
+export function tooMany(what: string, most: number): PortalRefusal {
+  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
+}

@@ -15,7 +15,7 @@ import {
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { isRule, isSigning, namesEachOnce } from '../../../machines/portal/documents/document-flow.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { invalidAction, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
   ActionPlan,
   Observer,
@@ -58,7 +58,7 @@ export function planFlow(
   dependencies: PlanDependencies,
   namespaces: readonly XmlNamespace[],
 ): readonly ActionPlan[] {
-  if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
+  if (inputs.length === 0) throw invalidAction('A document needs at least one flow action.');
   return inputs.map((input) => planAction(input, dependencies, namespaces));
 }
 
@@ -102,7 +102,7 @@ function planAction(
   const type = input.type ?? 'Signer';
   const isForGroup = isRule({ type });
   const step = planStep(input.step ?? 0);
-  if (!isForGroup && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
+  if (!isForGroup && !input.user) throw invalidAction(`An action of the type ${type} needs a user.`);
   const confirmations = planConfirmations(input, dependencies);
   const plan: ActionPlan = {
     id: dependencies.ids.uuid() as FlowActionId,
@@ -127,9 +127,9 @@ function planAction(
   };
   const people = plan.user === null ? plan.ruleUsers : [plan.user];
   if (needsPhone(confirmations) && people.some(({ phone }) => phoneNumber(phone) === undefined))
-    throw invalid('A code by SMS or WhatsApp needs the phone of the user, as +351 912 345 678.');
+    throw invalidAction('A code by SMS or WhatsApp needs the phone of the user, as +351 912 345 678.');
   if (confirmations.includes('AuthenticatorApp') && people.some(({ email }) => email === null))
-    throw invalid(
+    throw invalidAction(
       'An authenticator app needs the e-mail address of the user, who sets it up with a mailed code.',
     );
   return plan;
@@ -142,10 +142,10 @@ function planConfirmations(
 ): readonly Confirmation[] {
   const flags = CONFIRMATION_FLAGS.filter((flag) => input[flag] === true);
   const missing = flags.find((flag) => !offered.includes(CONFIRMATIONS[flag]));
-  if (missing !== undefined) throw invalid(`${missing} is not available. ${remedyOf(missing)}`);
+  if (missing !== undefined) throw invalidAction(`${missing} is not available. ${remedyOf(missing)}`);
   const wanted = flags.map((flag) => CONFIRMATIONS[flag]);
   if (input.disableEmailAuthenticationToSignElectronically === true && !needsPhone(wanted))
-    throw invalid(
+    throw invalidAction(
       'disableEmailAuthenticationToSignElectronically is only for actions that require a code by SMS or WhatsApp.',
     );
   return wanted;
@@ -175,7 +175,7 @@ export function planFieldsOf(
   dependencies: PlanDependencies,
 ): readonly DocumentField[] {
   if (fields.length > 0 && action !== undefined && !hasOneSigner(action))
-    throw invalid(
+    throw invalidAction(
       `An action of the type ${action.type} has no fields; a Signer has, and a SignRule that needs one signature.`,
     );
   return planFields(fields, files, dependencies);
@@ -200,14 +200,15 @@ export function assertSignatureType(
   const isElectronic = ({ type, allowElectronicSignature }: (typeof actions)[number]) =>
     allowElectronicSignature === true && type !== 'Approver' && type !== 'ApproverRule';
   if (signatureType === 'Qualified' && actions.some(isElectronic))
-    throw invalid(
+    throw invalidAction(
       'The signatureType Qualified takes certificate signatures only. Leave allowElectronicSignature out.',
     );
 }
 
 /** Refusals: `InvalidFlowAction`. */
 export function planStep(step: number): number {
-  if (!Number.isSafeInteger(step) || Math.abs(step) > MAX_STEP) throw invalid('The step is out of range.');
+  if (!Number.isSafeInteger(step) || Math.abs(step) > MAX_STEP)
+    throw invalidAction('The step is out of range.');
   return step;
 }
 
@@ -218,13 +219,13 @@ function ruleOf(
 ): Pick<ActionPlan, 'numberRequiredSignatures' | 'ruleUsers'> {
   if (type !== 'SignRule' && type !== 'ApproverRule') return { numberRequiredSignatures: 1, ruleUsers: [] };
   const users = signRuleUsers ?? [];
-  if (users.length === 0) throw invalid(`An action of the type ${type} needs signRuleUsers.`);
+  if (users.length === 0) throw invalidAction(`An action of the type ${type} needs signRuleUsers.`);
   const required = numberRequiredSignatures ?? (type === 'ApproverRule' ? 1 : undefined);
-  if (required === undefined) throw invalid('A SignRule needs numberRequiredSignatures.');
+  if (required === undefined) throw invalidAction('A SignRule needs numberRequiredSignatures.');
   if (!Number.isSafeInteger(required) || required < 1 || required > users.length)
-    throw invalid('numberRequiredSignatures must be between 1 and the number of signRuleUsers.');
+    throw invalidAction('numberRequiredSignatures must be between 1 and the number of signRuleUsers.');
   const ruleUsers = users.map((user) => planParticipant(user, dependencies));
-  if (!namesEachOnce(ruleUsers)) throw invalid('A rule names each person once.');
+  if (!namesEachOnce(ruleUsers)) throw invalidAction('A rule names each person once.');
   return { numberRequiredSignatures: required, ruleUsers };
 }
 
@@ -239,14 +240,14 @@ export function planSuccessor(
 ): Participant {
   const person = planParticipant(input, dependencies);
   if (person.name === null || person.email === null)
-    throw invalid('The person needs a name and an e-mail address.');
+    throw invalidAction('The person needs a name and an e-mail address.');
   // Its mail greets by name: nobody gets an address of the web from a stranger.
   if (/[@/\\]|www\./i.test(person.name))
     throw new PortalRefusal('InvalidFlowAction', 'The name of the person has a part of an address.', {
       details: { field: 'name' },
     });
   if (needsPhone(confirmations) && phoneNumber(person.phone) === undefined)
-    throw invalid('A code by SMS or WhatsApp needs the phone of the person, as +351 912 345 678.');
+    throw invalidAction('A code by SMS or WhatsApp needs the phone of the person, as +351 912 345 678.');
   return person;
 }
 
@@ -260,7 +261,7 @@ function planParticipant(
   const phone = planText(input.phone, 'phone');
   const isReached = takesPhones && phoneNumber(phone) !== undefined;
   if (identifier === null && email === null && !isReached)
-    throw invalid('A participant needs an e-mail address or an identifier.');
+    throw invalidAction('A participant needs an e-mail address or an identifier.');
   return {
     id: ids.uuid() as UserId,
     name: planText(input.name, 'name'),
@@ -285,7 +286,7 @@ export function planObservers(
 export function planEmail(input: string): string {
   const email = visibleText(input).trim();
   if (email.length > MAX_LENGTHS.email || !isMailAddress(email))
-    throw invalid('An e-mail address is not valid: no mail can be sent to it.');
+    throw invalidAction('An e-mail address is not valid: no mail can be sent to it.');
   return email;
 }
 
@@ -323,10 +324,6 @@ function isCpf(text: string): boolean {
 export function planText(input: string | null | undefined, what: string): string | null {
   const trimmed = plainLine(input ?? '');
   if (trimmed.length > MAX_LENGTHS.text)
-    throw invalid(`The ${what} is longer than ${MAX_LENGTHS.text} characters.`);
+    throw invalidAction(`The ${what} is longer than ${MAX_LENGTHS.text} characters.`);
   return trimmed === '' ? null : trimmed;
-}
-
-function invalid(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidFlowAction', message);
 }

@@ -18,7 +18,7 @@ import {
   MAX_INITIALS_LENGTH,
   MAX_VALUE_LENGTH,
 } from '../../../machines/portal/field-values.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { invalidAction, PortalRefusal, tooMany } from '../../../machines/portal/portal-refusals.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 
 /** Fields of one action; ours. */
@@ -37,18 +37,18 @@ export function planFields(
   if (inputs.length > MAX_FIELDS) throw tooMany('fields of one participant', MAX_FIELDS);
   return inputs.flatMap((input): readonly DocumentField[] => {
     const name = line(input.name, 'name', MAX_NAME_LENGTH);
-    if (name === '') throw invalid('A field needs a name.');
+    if (name === '') throw invalidAction('A field needs a name.');
     const type = input.type ?? 'Text';
     const formField = line(input.formField ?? '', 'formField', MAX_LABEL_LENGTH) || null;
     const options = (input.options ?? []).map((option) => line(option, 'option', MAX_LABEL_LENGTH));
     if (options.length > MAX_OPTIONS) throw tooMany('options of a field', MAX_OPTIONS);
     if ((type === 'Choice') !== options.length > 0 || options.includes(''))
-      throw invalid(`The field ${name} needs options if its type is Choice, and only then.`);
+      throw invalidAction(`The field ${name} needs options if its type is Choice, and only then.`);
     const { minimum = null, maximum = null } = input;
     if (minimum !== null && maximum !== null && minimum > maximum)
-      throw invalid(`The field ${name} has a minimum above its maximum.`);
+      throw invalidAction(`The field ${name} has a minimum above its maximum.`);
     if (type === 'Attachment' && (formField !== null || input.value != null || input.readOnly === true))
-      throw invalid(`The attachment ${name} has no formField, value or readOnly.`);
+      throw invalidAction(`The attachment ${name} has no formField, value or readOnly.`);
     const place = formField === null && !isUnshown(input) ? placeOf(input, name, files) : null;
     // It belongs to another document of the same call.
     if (place === undefined) return [];
@@ -89,7 +89,7 @@ function planCondition({ all, any }: NonNullable<NewField['shownWhen']>, name: s
     })) ?? [];
   const condition = { all: plan(all), any: plan(any) };
   if (condition.all.length + condition.any.length === 0)
-    throw invalid(`The condition of the field ${name} needs tests in all or any.`);
+    throw invalidAction(`The condition of the field ${name} needs tests in all or any.`);
   return {
     ...(condition.all.length > 0 && { all: condition.all }),
     ...(condition.any.length > 0 && { any: condition.any }),
@@ -99,7 +99,7 @@ function planCondition({ all, any }: NonNullable<NewField['shownWhen']>, name: s
 /** Asserts that conditions name fields that are filled in before, in ways their types have. Refusals: `InvalidFlowAction`. */
 export function assertConditions(actions: Parameters<typeof conditionFault>[0]): void {
   const fault = conditionFault(actions);
-  if (fault !== undefined) throw invalid(fault);
+  if (fault !== undefined) throw invalidAction(fault);
 }
 
 /** True for an attachment whose name no page shows. */
@@ -135,7 +135,7 @@ function invalidValue(name: string, fault: string): PortalRefusal {
  * checks them. Refusals: `InvalidFlowAction`, `LimitExceeded`.
  */
 export function assertFlowLimits(actions: readonly CountedAction[]): void {
-  if (!hasDistinctFieldNames(actions)) throw invalid('The fields of a document have different names.');
+  if (!hasDistinctFieldNames(actions)) throw invalidAction('The fields of a document have different names.');
   const excess = excessOf(actions);
   if (excess !== undefined) throw tooMany(excess.what, excess.most);
 }
@@ -144,7 +144,7 @@ function lengthOf({ maxLength }: NewField, type: FieldType): number {
   const most = type === 'Initials' ? MAX_INITIALS_LENGTH : MAX_VALUE_LENGTH;
   const length = maxLength ?? Math.min(most, DEFAULT_LENGTH);
   if (!Number.isSafeInteger(length) || length < 1 || length > most)
-    throw invalid(`The maxLength of a field is between 1 and ${most}.`);
+    throw invalidAction(`The maxLength of a field is between 1 and ${most}.`);
   return length;
 }
 
@@ -157,7 +157,7 @@ export function assertFieldFiles(
   for (const { fields } of actions) {
     for (const { name, uploadId } of fields ?? []) {
       if (uploadId && !known.has(uploadId.toLowerCase()))
-        throw invalid(`The field ${name} belongs to a file that is not in this call.`);
+        throw invalidAction(`The field ${name} belongs to a file that is not in this call.`);
     }
   }
 }
@@ -166,7 +166,9 @@ export function assertFieldFiles(
 function placeOf(input: NewField, name: string, files: readonly MarkedFile[]): FieldPlace | undefined {
   const { topLeftX, topLeftY, width, height, pageNumber, uploadId } = input;
   if (topLeftX == null || topLeftY == null || width == null || height == null)
-    throw invalid(`The field ${name} needs a place (topLeftX, topLeftY, width, height) or a formField.`);
+    throw invalidAction(
+      `The field ${name} needs a place (topLeftX, topLeftY, width, height) or a formField.`,
+    );
   const mark: NewMark = { topLeftX, topLeftY, width, height, pageNumber };
   const given = uploadId ? { ...mark, uploadId } : mark;
   // Calls that only check have no files.
@@ -187,16 +189,8 @@ const UNKNOWN_FILE: readonly MarkedFile[] = [
 
 function line(input: string, what: string, most: number): string {
   const text = plainLine(input);
-  if (text.length > most) throw invalid(`The ${what} of a field has more than ${most} characters.`);
+  if (text.length > most) throw invalidAction(`The ${what} of a field has more than ${most} characters.`);
   return text;
-}
-
-function invalid(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidFlowAction', message);
-}
-
-function tooMany(what: string, most: number): PortalRefusal {
-  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
 }
 
 /** Most names in a refusal. */

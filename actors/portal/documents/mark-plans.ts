@@ -2,7 +2,7 @@
 
 import type { NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
 import type { InitialsMode } from '../../../contracts/portal/words.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { invalidAction, PortalRefusal, tooMany } from '../../../machines/portal/portal-refusals.ts';
 import type { FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
 
 /** Marks of one action, as many as a request can list; ours. */
@@ -34,7 +34,7 @@ export function planMarks(inputs: readonly NewMark[], files: readonly MarkedFile
 function pageOfDocument(page: number | null, { pagesBefore, pages, lastPage }: MarkedFile): number | null {
   if (page === null) return pages === undefined ? null : pagesBefore + pages;
   if (lastPage !== null && page > lastPage)
-    throw invalid(
+    throw invalidAction(
       `A mark is on page ${page}, and its file has ${lastPage} ${lastPage === 1 ? 'page' : 'pages'}.`,
     );
   return page + pagesBefore;
@@ -83,7 +83,7 @@ export function assertRemainingPages(
   if (counts.includes(null)) return;
   const last = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   if (highest > last)
-    throw invalid(
+    throw invalidAction(
       `A mark or a field of the document is on page ${highest}, and the new version has ${last} ${last === 1 ? 'page' : 'pages'}. Give a version that has this page, prePositionedMarks or textTags, or edit the flow of a pending document first.`,
     );
 }
@@ -105,13 +105,13 @@ export function highestMarkedPage(
 
 function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSize }: NewMark): Mark {
   const all = [topLeftX, topLeftY, width, height, fontSize ?? 1];
-  if (!all.every(Number.isFinite) || width <= 0 || height <= 0) throw invalid('A mark has no extent.');
+  if (!all.every(Number.isFinite) || width <= 0 || height <= 0) throw invalidAction('A mark has no extent.');
   if (
     pageNumber !== null &&
     pageNumber !== undefined &&
     (!Number.isSafeInteger(pageNumber) || pageNumber < 1)
   )
-    throw invalid('Pages of marks are counted from 1.');
+    throw invalidAction('Pages of marks are counted from 1.');
   return {
     topLeftX,
     topLeftY,
@@ -121,12 +121,4 @@ function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSiz
     pageNumber: pageNumber ?? null,
     fontSize: fontSize ?? null,
   };
-}
-
-function invalid(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidFlowAction', message);
-}
-
-function tooMany(what: string, most: number): PortalRefusal {
-  return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
 }

@@ -16,7 +16,7 @@ import {
   type PublicLinkView,
 } from '../../../contracts/portal/saved-requests/public-links.ts';
 import type { RecordQuery } from '../../../contracts/portal/saved-requests/records.ts';
-import { badField, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { badField, invalidAction, PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   devicesOf,
   MAX_LINK_TIME_MS,
@@ -171,9 +171,11 @@ export class PublicLinks {
     const contact = given.contact ?? 'Email';
     const actions = actionsOf(request, given.role);
     if (contact === 'Phone' && !hasMessages)
-      throw invalid('A code by SMS is not available. The operator sets Portal:MessageGateway:Url for it.');
+      throw invalidAction(
+        'A code by SMS is not available. The operator sets Portal:MessageGateway:Url for it.',
+      );
     if (contact === 'Phone' && actions.some(asksMailedCode))
-      throw invalid(
+      throw invalidAction(
         'The role signs with a code by e-mail. Set requireSmsAuthenticationToSignElectronically and disableEmailAuthenticationToSignElectronically of its action, or ask for the e-mail address.',
       );
     const fields = [...new Set((given.fields ?? []).map((field) => field.trim()))];
@@ -256,9 +258,9 @@ export function actionsOf({ flowActions, files, isEnvelope }: CreateDocuments, r
   const actions = flowActions.filter(
     ({ title, user }) => !user && (title ?? '').trim() !== '' && roleKey(title ?? '') === roleKey(role),
   );
-  if (actions.length === 0) throw invalid('The template has no such role.');
+  if (actions.length === 0) throw invalidAction('The template has no such role.');
   if (files.length > 1 && isEnvelope !== true)
-    throw invalid('The template makes several documents. A link needs one, or an envelope.');
+    throw invalidAction('The template makes several documents. A link needs one, or an envelope.');
   return actions;
 }
 
@@ -288,8 +290,4 @@ function endOf(given: number | null, at: number): number {
   if (given <= at) throw badField('EndDate', 'is over');
   if (given > latest) throw badField('EndDate', 'must be at most 366 days from now');
   return given;
-}
-
-function invalid(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidFlowAction', message);
 }

@@ -52,6 +52,33 @@ export class AccessTokens {
     return send(await this.#token(limit));
   }
 
+  /**
+   * Asks for the JSON at an address, or sends some.
+   * @throws {ServiceBusy} {CryptoError} `key.unavailable` when no token is given, and what `refused` makes of an answer other than 200
+   */
+  async json(
+    url: string,
+    {
+      limit,
+      body,
+      refused,
+    }: {
+      readonly limit: RequestLimit;
+      readonly body?: object | undefined;
+      readonly refused: (answer: JsonAnswer) => Error;
+    },
+  ): Promise<JsonAnswer['body']> {
+    const method = body === undefined ? 'GET' : 'POST';
+    const answer = await this.authorize(limit, (token) =>
+      this.client.send(
+        { method, url, headers: { authorization: `Bearer ${token}` }, ...(body && { body }) },
+        limit,
+      ),
+    );
+    if (answer.status === 200) return answer.body;
+    throw refused(answer);
+  }
+
   async #token(limit: RequestLimit): Promise<string> {
     if (this.#held !== undefined && this.clock.elapsed() < this.#held.until) return this.#held.value;
     this.#asked ??= this.#renew(limit).finally(() => {

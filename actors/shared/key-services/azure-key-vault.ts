@@ -49,21 +49,12 @@ export function azureKeyVaultDriver(
   const name = `The key ${key} of ${address}`;
   const [keyName = '', ownVersion] = key.split('/');
   const base = `${address.replace(/\/$/, '')}/keys/${encodeURIComponent(keyName)}`;
-  const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
-    const answer = await tokens.authorize(limit, (token) =>
-      client.send(
-        {
-          method: body === undefined ? 'GET' : 'POST',
-          url: `${base}/${path}${path.includes('?') ? '&' : '?'}api-version=${API_VERSION}`,
-          headers: { authorization: `Bearer ${token}` },
-          ...(body && { body }),
-        },
-        limit,
-      ),
-    );
-    if (answer.status === 200) return answer.body;
-    throw refused(name, answer);
-  };
+  const send = (path: string, limit: RequestLimit, body?: object) =>
+    tokens.json(`${base}/${path}${path.includes('?') ? '&' : '?'}api-version=${API_VERSION}`, {
+      limit,
+      body,
+      refused: (answer) => refused(name, answer),
+    });
   /** @throws {CryptoError} `key.mismatch` after the last page that is read, where there are more */
   const versionsOf = async function* (limit: RequestLimit): AsyncGenerator<string> {
     let path: string | undefined = `versions?maxresults=${PAGE_VERSIONS}`;

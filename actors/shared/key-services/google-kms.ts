@@ -50,21 +50,12 @@ export function googleKmsDriver(
   const client = new JsonClient(connections);
   const tokens = new AccessTokens(client, googleTokenSource(process.env, clock, client), clock);
   const name = `The key ${key}`;
-  const send = async (path: string, limit: RequestLimit, body?: object): Promise<JsonAnswer['body']> => {
-    const answer = await tokens.authorize(limit, (token) =>
-      client.send(
-        {
-          method: body === undefined ? 'GET' : 'POST',
-          url: `${address.replace(/\/$/, '')}/v1/${path}`,
-          headers: { authorization: `Bearer ${token}` },
-          ...(body && { body }),
-        },
-        limit,
-      ),
-    );
-    if (answer.status === 200) return answer.body;
-    throw refused(name, answer);
-  };
+  const send = (path: string, limit: RequestLimit, body?: object) =>
+    tokens.json(`${address.replace(/\/$/, '')}/v1/${path}`, {
+      limit,
+      body,
+      refused: (answer) => refused(name, answer),
+    });
   const find = async (wanted: KeyObject, limit: RequestLimit): Promise<KeyVersion> => {
     const names = key.includes('/cryptoKeyVersions/')
       ? [key]

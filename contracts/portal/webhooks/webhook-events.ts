@@ -9,18 +9,13 @@ import {
   creator,
   expirationDay,
   folder,
+  nationalNumber,
   principal,
   recordNames,
   updateDate,
 } from '../entities.ts';
 import { EXAMPLE_IDS, REASON } from '../examples.ts';
 import type { EventType } from './webhooks.ts';
-
-const identifier = shown(
-  z.string().nullable(),
-  'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
-  '52998224725',
-);
 
 const actionId = id.nullable().meta({ exampleValue: EXAMPLE_IDS.flowAction });
 
@@ -39,7 +34,7 @@ const common = {
     .describe('Folder that contains it. Null: none.'),
   organization: entity('EventOrganization', {
     ...recordNames,
-    identifier,
+    identifier: nationalNumber,
     owner: z.null().describe('Always null.'),
   })
     .nullable()
@@ -62,7 +57,7 @@ const turn = {
   date: time.describe('Time of the event, UTC.'),
   userId: actionId.describe('Participant. Null: an application acted.'),
   name: shown(z.string().nullable(), 'Full name of the participant.', 'Ana Silva'),
-  identifier,
+  identifier: nationalNumber,
   emailAddress: shown(z.string().nullable(), 'E-mail address of the participant.', 'ana@example.com'),
   deputy: entity('EventDeputy', {
     name: shown(z.string(), 'Full name.', 'Lou Lima'),

@@ -22,7 +22,7 @@ import {
   word,
 } from '../../fields.ts';
 import type { Value } from '../../operation.ts';
-import { creationDate } from '../entities.ts';
+import { creationDate, identity } from '../entities.ts';
 import { EXAMPLE_IDS } from '../examples.ts';
 import { organizationParams, webhookParams } from '../ids.ts';
 import { pageOf, paging, queryWord } from '../lists.ts';
@@ -55,7 +55,6 @@ export type WebhookAuthType = (typeof WEBHOOK_AUTH_TYPES)[number];
 /** Longest token, characters. The service refuses longer ones as texts that no header can carry. */
 export const MAX_TOKEN_LENGTH = 4096;
 
-const anId = id.describe('Identifier, unique within the instance.');
 const url = {
   description: 'Absolute address. https, or http where the configuration allows it.',
   exampleValue: 'https://hooks.example.com/portal',
@@ -63,7 +62,7 @@ const url = {
 const authType = 'How calls authenticate themselves to the receiver. Default `NoAuth`.';
 
 export const webhook = entity('Webhook', {
-  id: anId,
+  id: identity,
   url: z.string().meta(url),
   authType: z.enum(WEBHOOK_AUTH_TYPES).describe(authType),
   isSigned: shown(z.boolean(), 'Calls carry Standard Webhooks headers.', true),

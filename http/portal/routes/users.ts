@@ -76,14 +76,13 @@ export function userRoutes(
       const userId = personOf(tenant, query.userId, { scope: 'Read', sessionScope: 'Administer' });
       const open = await sessions.list(tenant.organization.id, userId);
       return {
-        items: open.map(({ id, begun, usedAt = null, expiresAt }) => ({
+        items: open.map(({ id, begun, usedAt, expiresAt }) => ({
+          ...begun,
           id,
           current: id === tenant.sessionId,
-          begunAt: begun?.at ?? null,
+          begunAt: begun?.at,
           lastUsedAt: usedAt,
           expiresAt,
-          ipAddress: begun?.ipAddress ?? null,
-          userAgent: begun?.userAgent ?? null,
         })),
       };
     }),

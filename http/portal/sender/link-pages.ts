@@ -14,7 +14,6 @@ import {
   type Templates,
 } from '../../../actors/portal/api.ts';
 import { senderFields } from '../../../contracts/portal/flow.ts';
-import { cursor } from '../../../contracts/portal/lists.ts';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import {
   createPublicLink,
@@ -39,19 +38,10 @@ import { withIdempotency } from '../idempotency.ts';
 import { idParams } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { deviceHeaders, type HerePages } from '../pages/here-page.ts';
-import { mayUse } from './template-pages.ts';
+import { inputs, listQuery, MAX_FIELDS, MAX_ROLES, mayUse, PAGE_SIZE } from './template-pages.ts';
 
 const OF_TEMPLATE = '/account/templates/{id}/links';
-const PAGE_SIZE = 25;
-/** Those of the largest flow and document. */
-const MAX_ROLES = 100;
-const MAX_FIELDS = 500;
-
-const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
 const DONE = ['made', 'ended', 'deviceEnded'] as const;
-
-const inputs = (name: string, count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, formText.optional()]));
 
 const newBody = z.object({
   key: formText,

@@ -40,16 +40,16 @@ import { documentId, idParams } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 
 const PATH = '/account/templates';
-const PAGE_SIZE = 25;
+export const PAGE_SIZE = 25;
 /** Those of the largest flow and document. */
-const MAX_ROLES = 100;
-const MAX_FIELDS = 500;
+export const MAX_ROLES = 100;
+export const MAX_FIELDS = 500;
 
-const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
+export const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
 const versionQuery = z.coerce.number().int().min(1).max(1_000_000).nullable().catch(null);
 const DONE = ['saved', 'removed'] as const;
 
-const inputs = (name: string, count: number) =>
+export const inputs = (name: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, formText.optional()]));
 
 const useBody = z.object({
