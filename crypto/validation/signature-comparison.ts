@@ -2,10 +2,11 @@
 import type { SignatureRecord, ValidationItem, ValidationReport } from '../core/validation-report.ts';
 
 /**
- * True when a signature and the changes after it pass, independent of trust in the signer.
+ * True when a signature and the changes after it pass, independent of trust in the signer and of what its policy demands.
  */
 export function isIntact({ results, changes }: SignatureRecord): boolean {
-  return results.errors.every(({ type }) => type === 'chain') && changes.every(({ permitted }) => permitted);
+  const isSound = results.errors.every(({ type }) => type === 'chain' || type.startsWith('policy.'));
+  return isSound && changes.every(({ permitted }) => permitted);
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   policyToSign,
   RULES,
 } from '#crypto/validation/icp-brasil.js';
+import { isIntact } from '#crypto/validation/signature-comparison.js';
 import { certificatePem, fingerprintOf, readCertificate } from '#crypto/x509/certificate.js';
 import { samplePdf } from '../../../bench/samples.ts';
 import { verifyIndependently } from '../../../independent/index.ts';
@@ -285,6 +286,7 @@ test.serial('files of an own root fail what they break, and the root', async (t)
     const expected = ['policy.root', ...more].sort();
     t.deepEqual(judged(record).sort(), expected, title);
     t.is(record?.indication, 'INDETERMINATE', title);
+    t.true(record && isIntact(record), title);
   }
 });
 
