@@ -6,7 +6,7 @@ import { ActorCalls } from './calls.ts';
 import type { MarkedEffect } from './effects/crash-journal.ts';
 import type { DeadLetter, DeadLetterLimits } from './effects/dead-letters.ts';
 import type { HostReport } from './host/actor-host.ts';
-import { RESTART_BOUNDS, type RestartLimit } from './host/supervisor.ts';
+import { RESTART_BOUNDS } from './host/supervisor.ts';
 import {
   checkedLimit,
   type EffectQuery,
@@ -19,32 +19,13 @@ import {
 import type { Actor, StateOf, View } from './model/actor.ts';
 import type { Calls } from './model/calls.ts';
 import { systemClock } from './model/clock.ts';
-import type {
-  ActorDefinition,
-  EffectHandler,
-  HandledEffect,
-  NamedEffect,
-  Unaccepted,
-} from './model/definition.ts';
+import type { ActorDefinition, EffectHandler, HandledEffect, NamedEffect } from './model/definition.ts';
 import { describeFailure, Fatal, Retryable } from './model/failures.ts';
-import type { Faults } from './model/faults.ts';
 import { systemIds } from './model/ids.ts';
 import type { Activity, Metrics } from './model/metrics.ts';
 import { numberProblem } from './model/options.ts';
-import type {
-  ActorAddress,
-  ActorStore,
-  Clock,
-  Ids,
-  Log,
-  LogProperties,
-  Millis,
-  Step,
-  StoreSource,
-} from './model/ports.ts';
-import type { Tracing } from './model/tracing.ts';
-import { type BuiltRuntime, buildRuntime } from './runtime.ts';
-import type { ShardOptions } from './shards/sharded-host.ts';
+import type { ActorStore, Clock, Ids, Log, LogProperties, Millis, StoreSource } from './model/ports.ts';
+import { type BuiltRuntime, buildRuntime, type RuntimeSettings } from './runtime.ts';
 import { assertHandlers, keepBeforeUpgrade, migrateStore } from './step/migrate.ts';
 import type { Followed } from './watch.ts';
 
@@ -63,17 +44,12 @@ export interface Schedules {
   ): Promise<void>;
 }
 
-export interface CreateOptions {
+export interface CreateOptions extends RuntimeSettings {
   /** An opened one is closed by its owner, after the runtime has stopped. */
   readonly store: StoreSource | ActorStore;
   readonly actors: readonly Actor[];
   /** Handlers of the effects that actors declare without one (`declareEffect`). @default none */
   readonly handlers?: readonly HandledEffect<unknown>[];
-  /**
-   * Calls that services were built on, whose handlers the runtime needs. They go on while the runtime stops, as those of an
-   * `EffectRun`. @default none
-   */
-  readonly calls?: ActorCalls;
   /**
    * When effects and deadlines start: `later` with `start()`, after a recovery that sends messages while nothing else runs;
    * `never` for a tool beside the program that these actors belong to: effects need no handler, whatever messages ask for
@@ -93,18 +69,6 @@ export interface CreateOptions {
   readonly ids?: Ids;
   /** @default warnings and errors, on standard error */
   readonly log?: Log;
-  readonly effects?: {
-    /** Effects in progress at once; more wait in the store. @default 64 */
-    readonly atOnce?: number;
-    /** Time limit of an attempt of effects that have none of their own, milliseconds. @default one hour */
-    readonly timeoutMs?: Millis;
-  };
-  /** Messages between actors in delivery at once, beside the effects. @default 64 */
-  readonly messagesAtOnce?: number;
-  /** Recently used actors kept in memory. @default 1024 */
-  readonly cachedActors?: number;
-  /** Throwing steps after which an actor is stopped. @default more than 5 within a minute */
-  readonly restarts?: RestartLimit;
   /**
    * Path of the file that records the effects in progress: those that were at two crashes in a row run one at a time,
    * and one that then crashes the process is set aside. False: none. @default beside a store on LMDB
@@ -112,25 +76,10 @@ export interface CreateOptions {
   readonly crashJournal?: string | false;
   /** Time that effects have to end when the runtime stops, milliseconds. @default 10,000 */
   readonly stopGraceMs?: Millis;
-  /** Armed fault points, for tests. @default none */
-  readonly faults?: Faults;
-  /** Hosts actors on threads; made by `shards` of the entry of this name. @default on this thread */
-  readonly shards?: ShardOptions;
-  /** Traces of sends, steps, effects and messages; `@sealwright/opentelemetry` makes them. @default none */
-  readonly tracing?: Tracing;
   /** Counters of messages, effects and restarts; `@sealwright/opentelemetry` makes them. @default none */
   readonly metrics?: Metrics;
-  /**
-   * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process
-   * committed it.
-   */
-  readonly onCommitted?: (step: Step, isOwn: boolean) => void;
   /** Bounds of the outcomes and messages of actors that nobody accepted; false: none are kept. @default 1000, for 30 days */
   readonly deadLetters?: DeadLetterLimits | false;
-  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
-  readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
-  /** Called when an operator asked this node to drain. May be called again. */
-  readonly onDraining?: () => void;
 }
 
 export interface StopOptions {
@@ -222,7 +171,6 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       ? 0
       : await takeOver(store, { actors, handlers, dormant: options.dormant ?? [], log, now: clock.now() });
     const { crashJournal = isOwn ? given.crashJournal : undefined, deadLetters = {} } = options;
-    const { effects, messagesAtOnce, cachedActors, restarts } = options;
     const built = buildRuntime({
       ...options,
       store,
@@ -234,13 +182,6 @@ export async function createRuntime(options: CreateOptions): Promise<Runtime> {
       isTool,
       crashJournal: crashJournal || undefined,
       deadLetters: deadLetters || undefined,
-      options: {
-        effectsInFlight: effects?.atOnce,
-        effectTimeLimitMs: effects?.timeoutMs,
-        messagesInFlight: messagesAtOnce,
-        cachedActors,
-        restarts,
-      },
     });
     try {
       const kinds = new Set(options.actors.map(({ kind }) => kind));

@@ -96,4 +96,5 @@ export type {
 } from './model/ports.ts';
 export type { RequestAction } from './model/requests.ts';
 export type { TraceContext, Tracing } from './model/tracing.ts';
+export type { RuntimeSettings } from './runtime.ts';
 export type { Followed } from './watch.ts';

@@ -6,7 +6,7 @@ import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
 import { Host, type HostDependencies } from './host/host.ts';
-import { RESTART_BOUNDS, type RestartLimit, Supervisor } from './host/supervisor.ts';
+import { type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
 import { ASKED, SET_ASIDE } from './model/backoff.ts';
 import type {
@@ -87,51 +87,58 @@ class CheckedSystem implements HostedSystem {
   }
 }
 
-export interface RuntimeOptions {
-  /** Effects in progress at once. Whole number, at least 1; more wait in the store. @default 64 */
-  readonly effectsInFlight?: number | undefined;
-  /** Messages between actors in delivery at once, beside the effects. Whole number, at least 1. @default 64 */
-  readonly messagesInFlight?: number | undefined;
-  /** Time limit of effects whose handlers have none of their own, milliseconds. At least 1. @default one hour */
-  readonly effectTimeLimitMs?: Millis | undefined;
-  /** Recently used actors cached in memory. 0 caches none. @default 1024 */
-  readonly cachedActors?: number | undefined;
-  readonly restarts?: RestartLimit | undefined;
+/** Choices of the program. */
+export interface RuntimeSettings {
+  /**
+   * Calls that services were built on, whose handlers the runtime needs. They go on while the runtime stops, as those of an
+   * `EffectRun`. @default none
+   */
+  readonly calls?: ActorCalls;
+  readonly effects?: {
+    /** Effects in progress at once; more wait in the store. @default 64 */
+    readonly atOnce?: number;
+    /** Time limit of an attempt of effects that have none of their own, milliseconds. @default one hour */
+    readonly timeoutMs?: Millis;
+  };
+  /** Messages between actors in delivery at once, beside the effects. @default 64 */
+  readonly messagesAtOnce?: number;
+  /** Recently used actors kept in memory. @default 1024 */
+  readonly cachedActors?: number;
+  /** Throwing steps after which an actor is stopped. @default more than 5 within a minute */
+  readonly restarts?: RestartLimit;
+  /** Armed fault points, for tests. @default none */
+  readonly faults?: Faults;
+  /** Hosts actors on threads; made by `shards` of the entry of this name. @default on this thread */
+  readonly shards?: ShardOptions;
+  /** Traces of sends, steps, effects and messages; `@sealwright/opentelemetry` makes them. @default none */
+  readonly tracing?: Tracing;
+  /**
+   * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: this process
+   * committed it.
+   */
+  readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
+  readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
+  /** Called when an operator asked this node to drain. May be called again. */
+  readonly onDraining?: () => void;
 }
 
-export interface RuntimeDependencies {
+export interface RuntimeDependencies extends RuntimeSettings {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly faults?: Faults | undefined;
   readonly definitions: readonly ActorDefinition[];
-  /** The calls that services were built on before the runtime, which needs their handlers. @default new ones */
-  readonly calls?: ActorCalls | undefined;
   /** Handlers of effects, by their `do`. `tell`, which sends a message to an actor, is built in. */
   readonly handlers: { readonly [name: string]: EffectHandler };
-  /**
-   * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: committed by
-   * this process; false for a step of another node.
-   */
-  readonly onCommitted?: ((step: Step, isOwn: boolean) => void) | undefined;
   /** Keeps outcomes and messages of actors that nobody accepts. @default none are kept */
   readonly deadLetters?: DeadLetterLimits | undefined;
-  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept. */
-  readonly onUnaccepted?: ((receiver: ActorAddress, what: Unaccepted) => void) | undefined;
-  /** Called when an operator asked this node to drain. May be called again. */
-  readonly onDraining?: (() => void) | undefined;
-  readonly options?: RuntimeOptions | undefined;
   /** True: stored actors may be of earlier versions, each of which is migrated before its next step. @default false */
-  readonly isTool?: boolean | undefined;
+  readonly isTool?: boolean;
   /** Path of the file that records the effects in progress; missing: they are not recorded. */
   readonly crashJournal?: string | undefined;
-  /** Hosts actors on threads of their own; missing = on this one. */
-  readonly shards?: ShardOptions | undefined;
-  /** @default no traces */
-  readonly tracing?: Tracing | undefined;
   /** @default none */
-  readonly metrics?: Pick<Metrics, 'attempt'> | undefined;
+  readonly metrics?: Pick<Metrics, 'attempt'>;
 }
 
 export interface BuiltRuntime {
@@ -184,7 +191,7 @@ export interface BuiltRuntime {
 export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
   const { store, clock, ids, log, handlers } = dependencies;
   const faults = dependencies.faults ?? new Faults();
-  const options = fillOptions(dependencies.options ?? {});
+  const { effects: { atOnce = 64, timeoutMs = 3_600_000 } = {}, messagesAtOnce = 64 } = dependencies;
   if (SEND_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${SEND_EFFECT}" is built in.`);
   const definitions = byKind(dependencies.definitions);
   const watch = new Watch(store, clock, log);
@@ -197,7 +204,7 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
     if (step.timers.arm.length > 0) timers.committed(step);
     observed(step, true);
   };
-  const host = createHost(dependencies, { definitions, options, faults, committed });
+  const host = createHost(dependencies, { definitions, faults, committed });
   const journal = openCrashJournal(dependencies);
   const letters = createDeadLetters(dependencies, host);
   const onUnaccepted = unacceptedObserver(dependencies, letters);
@@ -220,11 +227,11 @@ export function buildRuntime(dependencies: RuntimeDependencies): BuiltRuntime {
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect, letter) => host.settle(address, effect, letter),
       keepsLetters: letters && true,
-      timeLimitMs: options.effectTimeLimitMs,
+      timeLimitMs: timeoutMs,
       onUnaccepted,
     },
-    options.effectsInFlight,
-    options.messagesInFlight,
+    atOnce,
+    messagesAtOnce,
   );
   followNodes(dependencies, { definitions, host, outboxes, timers, committed, observed });
   calls.connect({ system, store, watch, clock, has: (kind) => definitions.has(kind) });
@@ -323,18 +330,18 @@ function lifeOf(
 
 interface HostOptions {
   readonly definitions: ReadonlyMap<string, ActorDefinition>;
-  readonly options: ReturnType<typeof fillOptions>;
   readonly faults: Faults;
   readonly committed: (step: Step) => void;
 }
 
 /** Creates the host of the actors: on this thread, or on shard threads. Throws `runtime.options`. */
 function createHost(
-  { store, clock, ids, log, handlers, shards, tracing, isTool = false }: RuntimeDependencies,
-  { definitions, options, faults, committed }: HostOptions,
+  dependencies: RuntimeDependencies,
+  { definitions, faults, committed }: HostOptions,
 ): ActorHost {
+  const { store, clock, ids, log, handlers, shards, tracing, isTool = false } = dependencies;
+  const { cachedActors: cached = 1024, restarts = {} } = dependencies;
   const effects = partitionFunctions(handlers, [...definitions.values()]);
-  const { cachedActors: cached, restarts } = options;
   if (shards !== undefined) {
     const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
     return new ShardedHost(shards, { store, clock, log, setup, definitions, committed, tracing });
@@ -440,25 +447,6 @@ function rescheduleLateEffects({ store, clock, log }: RuntimeDependencies, outbo
     () => outboxes.wake(),
     (error) => log.warn('Effects whose time lies too far ahead wait for it.', describeFailure(error)),
   );
-}
-
-function fillOptions(given: RuntimeOptions) {
-  const filled = {
-    effectsInFlight: given.effectsInFlight ?? 64,
-    messagesInFlight: given.messagesInFlight ?? 64,
-    effectTimeLimitMs: given.effectTimeLimitMs ?? 3_600_000,
-    cachedActors: given.cachedActors ?? 1024,
-    restarts: given.restarts ?? {},
-  };
-  const problem =
-    numberProblem(filled, {
-      effectsInFlight: [1],
-      messagesInFlight: [1],
-      effectTimeLimitMs: [1],
-      cachedActors: [0],
-    }) ?? numberProblem(filled.restarts, RESTART_BOUNDS, 'restarts.');
-  if (problem !== undefined) throw new Fatal('runtime.options', problem);
-  return filled;
 }
 
 /**

@@ -47,14 +47,13 @@ export async function planBatch(
   observer: BatchObserver = NO_OBSERVER,
 ): Promise<ServicePlan<Batch>> {
   const parts = await createWiring(options, service, observer);
-  const { runtime, indexes, access } = parts;
+  const { runtime, access } = parts;
   let opened: Batch | undefined;
   return {
     definitions,
     handlers: handlersOf(parts, pool),
     observe(step, isOwn) {
       runtime.counts.move(step.counters);
-      indexes.observe(step);
       access.keys.observe(step);
       access.ended.observe(step);
       opened?.observe(step, isOwn);

@@ -19,7 +19,6 @@ const MAX_WAITING = 1000;
 export async function createJobServices({
   options,
   runtime,
-  indexes,
   profiles,
   disk,
   secrets,
@@ -47,7 +46,7 @@ export async function createJobServices({
     waits,
     columns,
     service,
-    operations: new OperationService(runtime, service, indexes),
+    operations: new OperationService(runtime, service),
     statistics: new StatisticsService(runtime),
   };
 }

@@ -19,7 +19,6 @@ import type { JobId, Millis } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/ids/order-numbers.ts';
 import { pageOf } from '../shared/lists/list.ts';
-import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { clearTheseJobs } from './jobs/clearing.ts';
@@ -47,7 +46,6 @@ export class OperationService {
   constructor(
     private readonly runtime: BatchRuntime,
     private readonly jobs: JobService,
-    private readonly indexes?: SparseIndexes,
   ) {}
 
   /** Jobs the operation would act on now. */
@@ -94,13 +92,12 @@ export class OperationService {
     const counters = await store.counters('operations/');
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const list = {
-      kind: OPERATION.kind,
       ranges: [{ view: 'operations' }],
       total: totalCount,
       itemOf: ({ key }: Row) => String(key[1]),
     };
     const part = { newestFirst: true, offset: (page - 1) * pageSize, limit: pageSize };
-    const { items } = await pageOf(store, list, part, this.indexes);
+    const { items } = await pageOf(store, list, part);
     const found = await Promise.all(items.map((id) => actors.read(OPERATION, id)));
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }

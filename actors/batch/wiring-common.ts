@@ -1,7 +1,6 @@
 /** Parts of the batch service that most of its other parts use. */
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import { DiskSync } from '../shared/files/disk-sync.ts';
-import { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import { SecretBox } from '../shared/secrets/secret-box.ts';
 import { Profiles } from '../shared/signing/profiles.ts';
 import type { BatchOptions } from './batch-options.ts';
@@ -23,16 +22,14 @@ export async function createCommon(options: BatchOptions, service: ServiceRuntim
     objects: options.objects && new JobObjects(options.objects, service, layout),
     originals: options.inputBuckets && new BucketOriginals(options.inputBuckets, ids, layout.processing),
   };
-  const indexes = new SparseIndexes(store);
   return {
     options,
     runtime,
     observer,
-    indexes,
     profiles: new Profiles(options.profiles),
     disk: new DiskSync(),
     secrets: secretKey && new SecretBox(secretKey, ids),
-    events: new EventLog(runtime, indexes),
-    webhooks: new JobWebhooks(options.webhooks ?? [], runtime, observer, indexes),
+    events: new EventLog(runtime),
+    webhooks: new JobWebhooks(options.webhooks ?? [], runtime, observer),
   };
 }

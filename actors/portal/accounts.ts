@@ -54,7 +54,7 @@ export function createAccounts({
     }),
     secondFactors: new SecondFactors({ runtime, box: secrets, passkeys, links, sessionLifetime }),
     userSessions: new UserSessions(runtime),
-    provisioning: new Provisioning(runtime, lists.indexes),
+    provisioning: new Provisioning(runtime),
     operatorKeys: new OperatorKeyList(administration),
     operatorWebhooks,
     activity: new Activity(store, clock, () => operatorWebhooks.organizationIds()),

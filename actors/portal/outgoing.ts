@@ -5,7 +5,6 @@
 import type { HandledEffect } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/accounts/organization.ts';
 import type { ServiceRuntime } from '../hosting/service-plan.ts';
-import type { SparseIndexes } from '../shared/lists/sparse-index.ts';
 import type { SecretBox } from '../shared/secrets/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';
@@ -33,8 +32,6 @@ export interface OutgoingOptions {
   readonly gateway: MessageGateway | undefined;
   /** `Portal:PublicUrl`, without a slash at its end. */
   readonly publicUrl: () => string;
-  /** For long lists of mails and deliveries. */
-  readonly indexes?: SparseIndexes;
 }
 
 export interface Outgoing {
@@ -49,7 +46,7 @@ export interface Outgoing {
 }
 
 export function createOutgoing(
-  { allowPrivate, concludedDelay, sender, gateway, publicUrl, indexes }: OutgoingOptions,
+  { allowPrivate, concludedDelay, sender, gateway, publicUrl }: OutgoingOptions,
   runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
   {
     secretBox,
@@ -105,9 +102,9 @@ export function createOutgoing(
       publishEventsHandler(runtime, registry, places, concludedDelay),
       callWebhookHandler(runtime, registry, caller),
     ],
-    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender), indexes),
+    mails: new Mails(runtime, mailer, testMailSender(runtime, mailer, profileOf, sender)),
     mailTrouble,
-    webhooks: new Deliveries(runtime, registry, caller, indexes),
+    webhooks: new Deliveries(runtime, registry, caller),
     registry,
     close() {
       caller.close();

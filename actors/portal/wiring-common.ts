@@ -55,7 +55,6 @@ export function createCommon(options: PortalOptions, runtime: ServiceRuntime, po
         sender: options.sender,
         gateway: options.messageGateway,
         publicUrl,
-        indexes: lists.indexes,
       },
       runtime,
       { secretBox: secrets, links, codeFor, mailer: options.mailer },

@@ -121,7 +121,7 @@ export function runtimeContract(
         work,
         // Nothing happens by time: an effect that waits for an alarm never runs.
         clock: new SimulatedClock(),
-        options: { effectsInFlight: 4 },
+        effects: { atOnce: 4 },
       });
       const { runtime, system } = fixture;
       await system.create(T1, null);

@@ -225,7 +225,7 @@ test('many actors with a cache of two all get their answers', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());
-  const { system } = createTestRuntime({ store, options: { cachedActors: 2 } });
+  const { system } = createTestRuntime({ store, cachedActors: 2 });
   const actors = Array.from({ length: 30 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
   await Promise.all(actors.map((actor) => system.create(actor, null)));
   for (let round = 0; round < 3; round++)

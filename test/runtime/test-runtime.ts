@@ -11,7 +11,7 @@ import {
 import { dropEffects, note } from '@sealwright/runtime/actions';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import { assign, setup } from 'xstate';
-import { type BuiltRuntime, buildRuntime, type RuntimeOptions } from '#runtime/runtime.js';
+import { type BuiltRuntime, buildRuntime, type RuntimeSettings } from '#runtime/runtime.js';
 import { reached } from '../project/waiting.ts';
 import { anyEffect } from './any-effect.ts';
 
@@ -147,11 +147,10 @@ export const echo: EffectHandler = {
 };
 
 export function createTestRuntime(
-  more: {
+  more: Pick<RuntimeSettings, 'effects' | 'cachedActors' | 'restarts'> & {
     readonly store?: ActorStore;
     readonly work?: EffectHandler;
     readonly clock?: SimulatedClock;
-    readonly options?: RuntimeOptions;
     readonly definition?: ActorDefinition;
     /** Another seed for another life of the process: real ids never repeat. @default 1 */
     readonly seed?: number;
@@ -169,6 +168,7 @@ export function createTestRuntime(
   const unaccepted: string[] = [];
   const seen: Step[] = [];
   const waiting = new Set<(step: Step) => void>();
+  const { effects, cachedActors, restarts } = more;
   const runtime = buildRuntime({
     store,
     clock,
@@ -182,7 +182,9 @@ export function createTestRuntime(
       for (const look of waiting) look(step);
     },
     onUnaccepted: ({ id }, what) => unaccepted.push(`${what} to ${id}`),
-    options: more.options ?? {},
+    ...(effects && { effects }),
+    ...(cachedActors !== undefined && { cachedActors }),
+    ...(restarts && { restarts }),
     ...(more.crashJournal !== undefined && { crashJournal: more.crashJournal }),
   });
   return {

@@ -11,7 +11,6 @@ import {
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { pageOf } from '../../shared/lists/list.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
 /**
@@ -34,11 +33,7 @@ export const SYSTEM_EVENT = defineActor('system-event', {
 });
 
 export class EventLog {
-  /** @param indexes where the log may be long */
-  constructor(
-    private readonly runtime: Pick<BatchRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log'>,
-    private readonly indexes?: SparseIndexes,
-  ) {}
+  constructor(private readonly runtime: Pick<BatchRuntime, 'actors' | 'store' | 'clock' | 'ids' | 'log'>) {}
 
   /** Resolves when visible. Idempotent per id. */
   async record(event: SystemEventContext, id = this.runtime.ids.uuid()): Promise<void> {
@@ -75,20 +70,15 @@ export class EventLog {
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
     const offset = (query.page - 1) * query.pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
-    const byKind = query.kinds.map((kind) => ({
-      view: 'events-by',
-      prefix: [kind],
-      total: counters[`events/${kind}`] ?? 0,
-    }));
+    const byKind = query.kinds.map((kind) => ({ view: 'events-by', prefix: [kind] }));
     const list = {
-      kind: SYSTEM_EVENT.kind,
       ranges: byKind.length > 0 ? byKind : [{ view: 'events' }],
       // Kinds that this version does not know have rows too.
       total: byKind.length > 0 ? totalCount : Object.values(counters).reduce((sum, count) => sum + count, 0),
       itemOf: ({ value }: Row) => value as string,
     };
     const part = { newestFirst: true, offset, limit: query.pageSize };
-    const page = await pageOf(store, list, part, this.indexes);
+    const page = await pageOf(store, list, part);
     const found = await Promise.all(page.items.map((id) => actors.read(SYSTEM_EVENT, id)));
     return { items: found.filter((actor) => actor !== undefined).map(view), totalCount };
   }

@@ -96,7 +96,7 @@ export async function listJobs(
   const part = { ...bounds, newestFirst: true, offset: (query.page - 1) * limit, limit };
   const isInTable = columns !== undefined && isExact && query.parentJobId === undefined;
   const table = isInTable ? (wanted: TablePart) => pageOfColumns(store, columns, query, wanted) : undefined;
-  const list = { ...selection, kind: JOB.kind, itemOf: jobIdOf, table };
+  const list = { ...selection, itemOf: jobIdOf, table };
   const { items, totalCount } = await pageOf(store, list, part);
   return { ids: items, totalCount };
 }

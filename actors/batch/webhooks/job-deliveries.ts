@@ -18,7 +18,6 @@ import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { pageOf } from '../../shared/lists/list.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
@@ -77,7 +76,6 @@ export class JobDeliveries {
   constructor(
     private readonly runtime: Pick<BatchRuntime, 'actors' | 'store'>,
     private readonly webhooks: readonly JobWebhook[],
-    private readonly indexes?: SparseIndexes,
   ) {}
 
   async counts(): Promise<{ readonly [status in DeliveryStatus]: number }> {
@@ -100,13 +98,12 @@ export class JobDeliveries {
     const totalCount =
       status === undefined ? counts.Pending + counts.Delivered + counts.Failed : counts[status];
     const list = {
-      kind: JOB_DELIVERY.kind,
       ranges: [{ view: VIEW, prefix: [status ?? ANY] }],
       total: totalCount,
       itemOf: idOf,
     };
     const part = { newestFirst: true, offset: (page - 1) * pageSize, limit: pageSize };
-    const found = await pageOf(this.runtime.store, list, part, this.indexes);
+    const found = await pageOf(this.runtime.store, list, part);
     const items = await Promise.all(found.items.map((id) => this.#find(id)));
     return { items: items.filter((item) => item !== undefined), totalCount };
   }

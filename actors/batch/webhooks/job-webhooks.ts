@@ -9,7 +9,6 @@ import { enqueueWebhooks } from '../../../machines/batch/job-effects.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import {
   attemptWebhook,
@@ -46,12 +45,7 @@ export class JobWebhooks {
   readonly #caller: ReturnType<typeof createHttpWebhookCaller>;
 
   /** @param options `Notifications:Webhooks` */
-  constructor(
-    options: readonly JobWebhookOptions[],
-    runtime: WebhookRuntime,
-    observer: WebhookObserver,
-    indexes?: SparseIndexes,
-  ) {
+  constructor(options: readonly JobWebhookOptions[], runtime: WebhookRuntime, observer: WebhookObserver) {
     const webhooks = jobWebhooks(options);
     const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
     this.areConfigured = webhooks.length > 0;
@@ -60,7 +54,7 @@ export class JobWebhooks {
       callJobWebhookHandler(runtime, webhooks, caller, observer),
     ];
     this.#caller = caller;
-    this.deliveries = new JobDeliveries(runtime, webhooks, indexes);
+    this.deliveries = new JobDeliveries(runtime, webhooks);
   }
 
   /** Closes connections; calls in progress fail and are repeated after the next start. */

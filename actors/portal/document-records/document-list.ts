@@ -32,7 +32,6 @@ import {
   statusPredicates,
 } from './document-filter.ts';
 import {
-  DOCUMENT,
   type DocumentRow,
   documentRowOf,
   EXPIRING_VIEW,
@@ -80,7 +79,6 @@ export async function listDocuments(
       : await pageOf(
           store,
           {
-            kind: DOCUMENT.kind,
             ranges,
             total,
             fits: fits && ((row) => fits(documentRowOf(row.value), row.key.at(-1) as number)),

@@ -36,7 +36,6 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { pageOf } from '../../shared/lists/list.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import type { Tenant } from '../api/callers.ts';
 import { DOCUMENT } from '../document-records/document-index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
@@ -241,7 +240,6 @@ export class Mails {
     private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
     sendTest: TestMailSender,
-    private readonly indexes?: SparseIndexes,
   ) {
     this.sendTest = sendTest;
   }
@@ -270,13 +268,12 @@ export class Mails {
     const totalCount = states.reduce<number>((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
     const range = status === undefined ? { view: 'mails' } : { view: MAILS_BY_STATE, prefix: [status] };
     const list = {
-      kind: MAIL.kind,
       ranges: [range],
       total: totalCount,
       itemOf: ({ value }: Row) => String(value),
     };
     const part = { newestFirst: true, offset: query.offset * limit, limit };
-    const { items } = await pageOf(store, list, part, this.indexes);
+    const { items } = await pageOf(store, list, part);
     return { items: await this.#views(items), totalCount };
   }
 

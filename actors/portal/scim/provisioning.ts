@@ -18,7 +18,6 @@ import { type GroupContext, MAX_GROUP_MEMBERS } from '../../../machines/portal/a
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { pageOf } from '../../shared/lists/list.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import { countOf, rowPieces } from '../../shared/lists/stored-rows.ts';
 import { recordRemoval } from '../accounts/session-log.ts';
 import {
@@ -77,10 +76,7 @@ interface Query {
 type Runtime = Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>;
 
 export class Provisioning {
-  constructor(
-    private readonly runtime: Runtime,
-    private readonly indexes?: SparseIndexes,
-  ) {}
+  constructor(private readonly runtime: Runtime) {}
 
   list(organization: OrganizationId, type: ResourceType, { filter, skip, count }: Query): Promise<ScimPage> {
     const parsed = filter === undefined ? undefined : parseFilter(filter, type);
@@ -324,15 +320,13 @@ export class Provisioning {
     const counterOf = type === USER ? memberCounter : groupCounter;
     const total = await countOf(store, counterOf(organization));
     if (count === 0) return { resources: [], total };
-    const { kind } = type === USER ? PORTAL_USER : USER_GROUP;
     const list = {
-      kind,
       ranges: [{ view: viewOf(type), prefix: [organization] }],
       total,
       itemOf: ({ key }: Row) => String(key.at(-1)),
     };
     const part = { newestFirst: false, offset: skip, limit: count };
-    const { items } = await pageOf(store, list, part, this.indexes);
+    const { items } = await pageOf(store, list, part);
     const found = await Promise.all(items.map((id) => this.#find(organization, type, id)));
     return { resources: found.filter((one) => one !== undefined), total };
   }

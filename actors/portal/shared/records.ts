@@ -90,7 +90,6 @@ export class Records<Kind extends Actor> {
     const filters = [named, matches, isRestricted ? known : undefined].filter((one) => one !== undefined);
     const isWhole = filters.length === 0;
     const list = {
-      kind: this.kind.actor.kind,
       ranges: [{ view, prefix: [organization.id] }],
       fits: isWhole ? undefined : (row: Row) => filters.every((fits) => fits(row)),
       total: isWhole ? await countOf(store, `${view}/${organization.id}`) : undefined,

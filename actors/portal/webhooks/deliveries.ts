@@ -26,7 +26,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { finalErrors } from '../../shared/failures/final-errors.ts';
 import { pageOf } from '../../shared/lists/list.ts';
-import type { SparseIndexes } from '../../shared/lists/sparse-index.ts';
 import {
   attemptWebhook,
   notAttempted,
@@ -146,7 +145,6 @@ export class Deliveries {
     private readonly runtime: Pick<ServiceRuntime, 'actors' | 'store' | 'clock' | 'ids'>,
     private readonly registry: WebhookRegistry,
     private readonly caller: WebhookCaller,
-    private readonly indexes?: SparseIndexes,
   ) {}
 
   list({ organization }: Tenant): Promise<readonly RegisteredWebhook[]> {
@@ -176,13 +174,12 @@ export class Deliveries {
     const totalCount = await this.#count(organization.id, query);
     const prefix = [organization.id, query.webhookId ?? ANY, query.status ?? ANY];
     const list = {
-      kind: WEBHOOK_DELIVERY_QUEUE.kind,
       ranges: [{ view: 'deliveries', prefix }],
       total: totalCount,
       itemOf: ({ key }: Row) => String(key[4]),
     };
     const part = { newestFirst: true, offset: query.offset * query.limit, limit: query.limit };
-    const { items } = await pageOf(store, list, part, this.indexes);
+    const { items } = await pageOf(store, list, part);
     const found = await Promise.all(items.map((id) => this.#find(organization.id, id)));
     return { items: found.flatMap((one) => (one === undefined ? [] : [view(one)])), totalCount };
   }

@@ -1,26 +1,28 @@
 /**
- * A page of a list. One of two drivers makes it, chosen in `pageOf`: the rows of the store (`stored-rows.ts`, with
- * `sparse-index.ts` for places far from both ends), or a table in memory of the fields that a list filters by (`../tables/`).
- * Totals are exact. Source: docs/decisions/0410-one-port-for-lists.md.
+ * A page of a list. One of two drivers makes it, chosen in `pageOf`: the rows of the store (`stored-rows.ts`), or a table in
+ * memory of the fields that a list filters by (`../tables/`). Totals are exact. Source: docs/decisions/0410-one-port-for-lists.md.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row } from '@sealwright/runtime';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
-import { newestOf, rowsAt, type SparseIndexes } from './sparse-index.ts';
-import { mergedPieces, type NumberBounds, numberOf, type RowRange, type RowStore } from './stored-rows.ts';
+import {
+  mergedPieces,
+  mergedRows,
+  type NumberBounds,
+  numberOf,
+  type RowRange,
+  type RowStore,
+} from './stored-rows.ts';
 
 /** Rows that are read rather than that a table is used: within 2 ms. */
 export const FEW = 1_000;
 
-/** A range, with the number of its rows where counters tell it. */
-interface CountedRange extends RowRange {
-  readonly total?: number;
-}
+/** Rows that one read skips: less than two milliseconds. */
+const MAX_SKIPPED = 8_192;
 
 export interface List<Item> {
-  /** Actors that have the rows. */
-  readonly kind: string;
   /** Rows of a list are merged by the number behind the prefix; the prefixes are of one length. */
-  readonly ranges: readonly CountedRange[];
+  readonly ranges: readonly RowRange[];
   /** @default all rows */
   readonly fits?: ((row: Row) => boolean) | undefined;
   /** Number of matches of the whole list, where counters tell it. */
@@ -54,20 +56,14 @@ export interface FoundPart<Item> {
   readonly totalCount: number;
 }
 
-/** @param indexes where a list without a table may be long */
-export async function pageOf<Item>(
-  store: RowStore,
-  list: List<Item>,
-  part: ListPart,
-  indexes?: SparseIndexes,
-): Promise<Page<Item>> {
-  return foundPage(part, list.total, async (wanted) => {
-    const isPlain = list.fits === undefined && list.total !== undefined && !isBounded(wanted);
-    const isNear = isPlain && (wanted.offset + wanted.limit) * list.ranges.length <= FEW;
-    const isIndexed = isPlain && indexes !== undefined && list.ranges.length === 1;
-    const rows = () => (isPlain ? plainPage(store, list, wanted, indexes) : testedPage(store, list, wanted));
-    if (list.table === undefined || isNear || isIndexed || !(await isLong(store, list))) return rows();
-    return (await list.table(wanted)) ?? rows();
+export async function pageOf<Item>(store: RowStore, list: List<Item>, part: ListPart): Promise<Page<Item>> {
+  const { ranges, fits, total, table } = list;
+  return foundPage(part, total, async (wanted) => {
+    const isPlain = fits === undefined && total !== undefined && !isBounded(wanted);
+    const isNear = isPlain && (wanted.offset + wanted.limit) * ranges.length <= FEW;
+    const rows = () => (isPlain ? plainPage(store, list, wanted, total) : testedPage(store, list, wanted));
+    if (table === undefined || isNear || !(await isLong(store, list))) return rows();
+    return (await table(wanted)) ?? rows();
   });
 }
 
@@ -109,27 +105,69 @@ export async function isLong(store: RowStore, { ranges, size }: Pick<List<never>
   return false;
 }
 
-/** Of all rows, whose number is known: those before the page are not read where an index or the nearer end leads to it. */
+/** Of all rows, whose number is known, from the nearer end. */
 async function plainPage<Item>(
   store: RowStore,
-  { kind, ranges, itemOf, total = 0 }: List<Item>,
-  part: TablePart,
-  indexes: SparseIndexes | undefined,
+  { ranges, itemOf }: List<Item>,
+  { newestFirst, offset, limit }: TablePart,
+  total: number,
 ): Promise<FoundPart<Item>> {
-  const [only] = ranges;
-  const counted = ranges.flatMap(({ view, prefix = [], total: its }) =>
-    its === undefined ? [] : [{ view, kind, prefix, total: its }],
-  );
-  let rows: readonly Row[];
-  if (only !== undefined && ranges.length === 1)
-    rows = await rowsAt(store, { ...only, ...part, kind, total }, indexes);
-  else if (part.newestFirst && counted.length === ranges.length)
-    rows = await newestOf(store, counted, part, indexes);
-  else return testedPage(store, { kind, ranges, itemOf }, part);
+  const [only = { view: '' }] = ranges;
+  const count = Math.min(limit, total - offset);
+  const behind = total - offset - count;
+  // Where it costs little the rows are counted from the asked end: they stay right while others are added at the far one.
+  const isForward = offset <= Math.max(behind, MAX_SKIPPED);
+  const skipped = isForward ? offset : behind;
+  const part = { newestFirst: isForward === newestFirst, skipped, limit: isForward ? limit : count };
+  const rows =
+    ranges.length === 1
+      ? await rowsBehind(store, only, part)
+      : await mergedBehind(store, isForward ? ranges : ranges.toReversed(), part);
+  if (!isForward) rows.reverse();
   return {
-    found: rows.map((row) => ({ item: itemOf(row), number: only === undefined ? 0 : numberOf(row, only) })),
+    found: rows.map((row) => ({ item: itemOf(row), number: numberOf(row, only) })),
     totalCount: total,
   };
+}
+
+interface RowsBehind {
+  readonly newestFirst: boolean;
+  readonly skipped: number;
+  readonly limit: number;
+}
+
+/** Skips rows without reading them, some in a turn of the event loop. */
+async function rowsBehind(
+  store: RowStore,
+  { view, prefix = [] }: RowRange,
+  { newestFirst, skipped, limit }: RowsBehind,
+): Promise<Row[]> {
+  const range = { view, prefix, reverse: newestFirst };
+  let after: Row['key'] | undefined;
+  let left = skipped;
+  for (; left > MAX_SKIPPED; left -= MAX_SKIPPED) {
+    const [last] = await store.rows({ ...range, offset: MAX_SKIPPED - 1, limit: 1, ...(after && { after }) });
+    if (last === undefined) return [];
+    after = last.key;
+    await nextTurn();
+  }
+  return [...(await store.rows({ ...range, offset: left, limit, ...(after && { after }) }))];
+}
+
+/** Reads the skipped rows too: how many of them are of which range is not known before. */
+async function mergedBehind(
+  store: RowStore,
+  ranges: readonly RowRange[],
+  { newestFirst, skipped, limit }: RowsBehind,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  let passed = 0;
+  for await (const row of mergedRows(store, ranges, { newestFirst, first: skipped + limit })) {
+    if (passed >= skipped) found.push(row);
+    passed += 1;
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
 /** Reads the rows before the page too, and all others where their number is not known. */

@@ -5,7 +5,6 @@ import { ObservedTable, type TableShape } from '../tables/observed-table.ts';
 import { ObservedTables } from '../tables/observed-tables.ts';
 import { containing, fieldsOf, foldText, isNowhere } from '../tables/texts.ts';
 import { type FoundPart, pageOf, type TablePart } from './list.ts';
-import { SparseIndexes } from './sparse-index.ts';
 import { countOf, rowPieces } from './stored-rows.ts';
 
 /** Memory of all tables, bytes, and the estimate for a row. */
@@ -77,20 +76,16 @@ export class RowLists {
   });
   /** Raised by each step that changes rows: ids that were read before it are not kept. */
   #steps = 0;
-  /** For pages far from both ends of lists of this store. */
-  readonly indexes: SparseIndexes;
 
   /** @param maxBytes memory of all tables; rows of other lists are read for each search */
   constructor(store: Store, maxBytes = MAX_BYTES) {
     this.#store = store;
     this.#maxBytes = maxBytes;
     this.#tables = new ObservedTables(maxBytes);
-    this.indexes = new SparseIndexes(store);
   }
 
   /** Processes a committed step. */
   observe(step: Step): void {
-    this.indexes.observe(step);
     // The rows of a step of another node are parsed when they are read.
     if (!this.#kinds.has(step.actor.address.kind)) return;
     this.#steps += 1;
@@ -121,7 +116,7 @@ export class RowLists {
 
   /** The ids of one page. */
   async page(list: ListOfRows, search: ListSearch): Promise<IdPage> {
-    const { view, prefix, kind } = list;
+    const { view, prefix } = list;
     const { q = '', except, newestFirst, limit, offset } = search;
     const size = await countOf(this.#store, list.counter);
     const contains = containing(q, list.textOf);
@@ -132,16 +127,14 @@ export class RowLists {
     const { items, totalCount } = await pageOf(
       this.#store,
       {
-        kind,
         ranges: [{ view, prefix }],
         fits: isAll ? undefined : fits,
         total: isAll ? size : undefined,
         size,
         itemOf: idOf,
-        table: isSmall ? (part) => this.#pageOfTable({ ...list, size }, search, part) : undefined,
+        table: isSmall && !isAll ? (part) => this.#pageOfTable({ ...list, size }, search, part) : undefined,
       },
       { newestFirst, limit, offset: offset * limit },
-      this.indexes,
     );
     return { ids: items, totalCount };
   }

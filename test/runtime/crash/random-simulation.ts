@@ -243,7 +243,8 @@ export class RandomSimulation {
       faults,
       definitions: this.charts.map(definitionOf),
       handlers: this.#handlers(() => runtime),
-      options: { cachedActors: this.#roll(2) === 0 ? 2 : 100, restarts: { restarts: 3 } },
+      cachedActors: this.#roll(2) === 0 ? 2 : 100,
+      restarts: { restarts: 3 },
     });
     return Object.assign(life, { runtime });
   }

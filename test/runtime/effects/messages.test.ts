@@ -53,7 +53,7 @@ function realRuntime(store: ActorStore, work: EffectHandler, effectsInFlight: nu
     onCommitted: (step) => {
       if (step.actor.address.id === T2.id) arrived.push(heard(step).at(-1) ?? '');
     },
-    options: { effectsInFlight },
+    effects: { atOnce: effectsInFlight },
   });
   return { runtime, arrived };
 }
@@ -126,7 +126,7 @@ test('a handler that exceeds its time limit and ignores its signal is abandoned,
   };
   const { runtime, system, store, clock, logged } = createTestRuntime({
     work,
-    options: { effectsInFlight: 1 },
+    effects: { atOnce: 1 },
   });
   runtime.start();
   await system.create(T1, null);
@@ -204,7 +204,7 @@ for (const [name, failed] of [
 test('effects have the time limit of the runtime where their handlers have none', async (t) => {
   const { runtime, system, store, clock } = createTestRuntime({
     work: { ...hung, tries: 1 },
-    options: { effectTimeLimitMs: 700 },
+    effects: { timeoutMs: 700 },
   });
   runtime.start();
   await system.create(T1, null);
@@ -247,7 +247,7 @@ test('orderly stops use up no tries, whether the handler ends, fails or hangs', 
 test('a handler that returns no event fails with an error that names it, and its actor goes on', async (t) => {
   for (const outcome of [undefined, {}, { type: 7 }, { type: 'WORKED', what: new Date(0) }]) {
     const work = { ...echo, run: async () => outcome as unknown as null };
-    const { runtime, system } = createTestRuntime({ work, options: { effectsInFlight: 1 } });
+    const { runtime, system } = createTestRuntime({ work, effects: { atOnce: 1 } });
     runtime.start();
     await system.create(T1, null);
     for (let n = 0; n < 8; n++) await system.send(T1, { type: 'WORK', what: `${n}` });

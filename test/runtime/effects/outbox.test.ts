@@ -116,7 +116,7 @@ test('pending effects of an earlier process run after the next start, oldest fir
   const before = createTestRuntime({ store });
   await before.system.create(T1, null);
   for (const what of ['a', 'b', 'c']) await before.system.send(T1, { type: 'WORK', what });
-  const after = createTestRuntime({ store, options: { effectsInFlight: 1 } });
+  const after = createTestRuntime({ store, effects: { atOnce: 1 } });
   after.runtime.start();
   const last = await after.committed((step) => heard(step).length === 3);
   t.deepEqual(heard(last), ['a', 'b', 'c']);
@@ -127,7 +127,7 @@ test('at most the allowed number of effects runs, and the others follow', async 
   const { runs, handler } = gate();
   const { runtime, system, committed } = createTestRuntime({
     work: handler,
-    options: { effectsInFlight: 2 },
+    effects: { atOnce: 2 },
   });
   runtime.start();
   await system.create(T1, null);
@@ -444,7 +444,7 @@ test('the outcome of a dropped effect is ignored', async (t) => {
 
 test('stop starts no further effect and waits for running effects', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, store } = createTestRuntime({ work: handler, options: { effectsInFlight: 1 } });
+  const { runtime, system, store } = createTestRuntime({ work: handler, effects: { atOnce: 1 } });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'a' });
@@ -687,7 +687,7 @@ test('a thousand effects on disk each run once', async (t) => {
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system } = createTestRuntime({ store, work, options: { effectsInFlight: 16 } });
+  const { runtime, system } = createTestRuntime({ store, work, effects: { atOnce: 16 } });
   runtime.start();
   const actors = Array.from({ length: 100 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
   await Promise.all(

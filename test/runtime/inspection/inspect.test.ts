@@ -66,7 +66,7 @@ function inspectFixture(store: ActorStore = new MemoryStore()) {
         },
       },
     },
-    options: { restarts: { restarts: 0 } },
+    restarts: { restarts: 0 },
   });
   const make = (id: string) =>
     runtime.system.create({ kind: 'door', id }, { house: 'h1', combination: '1234', apiToken: 'abc' });

@@ -42,7 +42,7 @@ function partitionedFixture(
     faults: new Faults(),
     definitions: [tally],
     handlers: { work },
-    options: { effectsInFlight },
+    effects: { atOnce: effectsInFlight },
   });
   const end = (what: string): void => {
     const at = runs.findIndex((run) => run.what === what);

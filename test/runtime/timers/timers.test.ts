@@ -144,7 +144,7 @@ test('a stopped actor keeps its deadline and the others continue to fire', async
 });
 
 test('a deadline behind 300 that cannot be delivered fires', async (t) => {
-  const { runtime, system, clock } = createTestRuntime({ options: { restarts: { restarts: 0 } } });
+  const { runtime, system, clock } = createTestRuntime({ restarts: { restarts: 0 } });
   runtime.start();
   for (let n = 0; n < 300; n++) {
     const stopped = { kind: 'tally', id: `stopped-${n}` };
@@ -246,7 +246,7 @@ test('a deadline comes again a second after the store failed to say which ones a
 
 test('a deadline that the actor does not accept is logged, counted and removed', async (t) => {
   const { runtime, system, clock, store, logged, unaccepted } = createTestRuntime({
-    options: { cachedActors: 0 },
+    cachedActors: 0,
   });
   await system.create(T1, null);
   const timer = { name: 'gone', due: clock.now() + 5, event: { type: 'GONE' } };
