@@ -203,7 +203,7 @@ test.serial(
     ...JSON.parse(document.querySelector('form[data-passkey]').dataset.passkey), allowCredentials: [] })`;
     await other.page.evaluate(foreign);
     await other.page.getByRole('button', { name: 'Use a passkey' }).press('Enter');
-    await other.page.getByText('This code is not right').waitFor();
+    await other.page.getByText('This code is wrong').waitFor();
     t.is(new URL(other.page.url()).pathname, '/account/second-step');
 
     // A copy whose counter is behind is refused.
