@@ -25,8 +25,9 @@ export async function startFront(
 ): Promise<Front> {
   const server = createServer((incoming, outgoing) => {
     // A browser sends its proxy the whole address.
-    const { pathname, search, host } = new URL(incoming.url ?? '/', service);
-    const { hostname, port } = new URL(names[host] ?? service);
+    const { pathname, search, host, origin } = new URL(incoming.url ?? '/', service);
+    // WebKit asks its proxy for every loopback address but 127.0.0.1, too.
+    const { hostname, port } = new URL(names[host] ?? (host.startsWith('127.') ? origin : service));
     if (front.withheld !== undefined && pathname.endsWith(`/${front.withheld}`)) {
       front.refused += 1;
       outgoing.writeHead(503).end();
