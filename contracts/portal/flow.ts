@@ -297,6 +297,11 @@ export const flowActionMembers = {
       'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
     ),
   xadesOptions: xadesOptions.nullish().describe('How XML files are signed (XAdES). Ignored for other files.'),
+  takesPartWhen: newCondition
+    .nullish()
+    .describe(
+      'Decided when the step begins, by fields of earlier steps; otherwise the action is `Skipped`. Absent: always.',
+    ),
   fields: list(newField, { most: 100 })
     .nullish()
     .describe('Fields that the participant fills in before signing. At most 100.'),
@@ -426,7 +431,9 @@ export const flowAction = entity('FlowAction', {
   type: z.enum(ACTION_TYPES).describe('Kind of action: of one person, or of several by a rule.'),
   status: z
     .enum(ACTION_STATUSES)
-    .describe('`Created`: an earlier step is not completed; `Pending`: the participant can act.'),
+    .describe(
+      '`Created`: an earlier step is not completed; `Pending`: the participant can act; `Skipped`: `takesPartWhen` did not hold.',
+    ),
   step: shown(z.int(), 'Place in the order, from 0; actions of the same step act in parallel. Default 0.', 1),
   user: participant.nullable().describe('Participant. Null for rules.'),
   title: shown(
@@ -520,6 +527,7 @@ export const flowAction = entity('FlowAction', {
     .describe(
       'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
     ),
+  takesPartWhen: condition.describe('When the action takes part. Left out: always.'),
   fields: z.array(field).optional().describe('Left out where the participant has none.'),
 });
 

@@ -62,7 +62,7 @@ export const FOLDER_RIGHTS = ['Read', 'Send', 'Manage'] as const;
 
 export const ACTION_TYPES = ['Signer', 'Approver', 'SignRule', 'ApproverRule'] as const;
 
-export const ACTION_STATUSES = ['Created', 'Pending', 'Completed', 'Refused'] as const;
+export const ACTION_STATUSES = ['Created', 'Pending', 'Completed', 'Refused', 'Skipped'] as const;
 
 /** The files a document can be downloaded as. Source: docs/portal-values.md §13. */
 export const DOWNLOAD_TYPES = [

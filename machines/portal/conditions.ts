@@ -85,6 +85,8 @@ function compared<Value extends string | bigint>(one: Value, other: Value): numb
   return one < other ? -1 : 1;
 }
 
+const UNKNOWN: KnownValue = { type: 'Text', value: '' };
+
 function testHolds({ operator, value = '' }: ConditionTest, { type, value: given }: KnownValue): boolean {
   // A box that is hidden is not checked.
   const filled = type === 'Checkbox' ? given || 'false' : given;
@@ -93,12 +95,14 @@ function testHolds({ operator, value = '' }: ConditionTest, { type, value: given
   return found === undefined ? operator === 'NotEquals' || operator === 'IsEmpty' : HOLDS[operator](found);
 }
 
-function holds({ all = [], any = [] }: FieldCondition, known: (name: string) => KnownValue): boolean {
-  const isTrue = (test: ConditionTest) => testHolds(test, known(test.field));
+/** True if the values of fields are as the condition says. */
+export function holds(
+  { all = [], any = [] }: FieldCondition,
+  known: (name: string) => KnownValue | undefined,
+): boolean {
+  const isTrue = (test: ConditionTest) => testHolds(test, known(test.field) ?? UNKNOWN);
   return all.every(isTrue) && (any.length === 0 || any.some(isTrue));
 }
-
-const UNKNOWN: KnownValue = { type: 'Text', value: '' };
 
 /**
  * Returns the fields that are shown, by name, and whether each is required. A hidden field counts as empty.
@@ -122,9 +126,9 @@ export function shownFields<Field extends ConditionalField>(
     decided.set(name, is);
     return is;
   };
-  const valueIn = (name: string): KnownValue => {
+  const valueIn = (name: string): KnownValue | undefined => {
     const field = own.get(name);
-    if (field === undefined) return known.get(name) ?? UNKNOWN;
+    if (field === undefined) return known.get(name);
     return { type: field.type, value: isShown(field) ? filledIn(field) : '' };
   };
   const shown = new Map<string, { readonly isRequired: boolean }>();
@@ -135,6 +139,23 @@ export function shownFields<Field extends ConditionalField>(
     shown.set(field.name, { isRequired });
   }
   return shown;
+}
+
+const SIGNS: { readonly [operator in ConditionOperator]: string } = {
+  Equals: '=',
+  NotEquals: '\u2260',
+  Above: '>',
+  AtLeast: '\u2265',
+  Below: '<',
+  AtMost: '\u2264',
+  IsFilled: '\u2260',
+  IsEmpty: '=',
+};
+
+/** Writes a condition in signs, in any language: `amount > "1000"`. */
+export function conditionText({ all = [], any = [] }: FieldCondition): string {
+  const text = ({ field, operator, value = '' }: ConditionTest) => `${field} ${SIGNS[operator]} "${value}"`;
+  return [...all.map(text), any.map(text).join(' | ')].filter((one) => one !== '').join(' & ');
 }
 
 /** Digits behind the point of a number. */

@@ -22,6 +22,7 @@ import type {
   XADES_TYPES,
 } from '../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UploadId, UserId } from '../ids.ts';
+import type { FieldCondition } from './conditions.ts';
 import type { DocumentField, FieldValue } from './field-values.ts';
 
 /** A stored file by its content: lower-case hex SHA-256 and bytes. */
@@ -87,6 +88,8 @@ export interface ActionPlan
   readonly xadesOptions: XadesOptions | null;
   /** True: the participant may hand the action on. Absent = false. */
   readonly allowPassingOn?: boolean;
+  /** Decided when the step begins; absent = takes part always. */
+  readonly takesPartWhen?: FieldCondition;
   /** Fields that the participant fills; absent = none. */
   readonly fields?: readonly DocumentField[];
 }

@@ -30,7 +30,9 @@ const TYPES: Readonly<Record<string, DocumentHistoryEntry['type']>> = {
 };
 
 /** Types of recorded entries, by `data.action`. */
-const RECORDED: Readonly<Record<TrailAction | 'mailed' | 'expiring', DocumentHistoryEntry['type']>> = {
+const RECORDED: Readonly<
+  Record<TrailAction | 'mailed' | 'expiring' | 'skipped', DocumentHistoryEntry['type']>
+> = {
   mailed: 'Mailed',
   expiring: 'ExpiryWarned',
   'mail-delivered': 'MailDelivered',
@@ -42,6 +44,7 @@ const RECORDED: Readonly<Record<TrailAction | 'mailed' | 'expiring', DocumentHis
   'code-wrong': 'WrongCode',
   downloaded: 'Downloaded',
   'authenticator-reset': 'Other',
+  skipped: 'Other',
 };
 
 /** Shown for a text that was erased. */

@@ -86,6 +86,7 @@ export function pageState(
     case 'FlowConcluded':
       return 'done';
     case 'Pending':
+      if (action.status === 'Skipped') return 'removed';
       return action.status === 'Pending' ? 'ready' : 'waiting-for-turn';
   }
 }

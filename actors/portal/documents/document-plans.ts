@@ -23,7 +23,7 @@ import type {
   XmlNamespace,
 } from '../../../machines/portal/portal-types.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
-import { assertFlowLimits, planFields } from './field-plans.ts';
+import { assertFlowLimits, planCondition, planFields } from './field-plans.ts';
 import { assertInitialsFit, type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
 
@@ -123,6 +123,7 @@ function planAction(
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
     ...(!isForGroup && input.allowPassingOn === true && { allowPassingOn: true }),
+    ...(input.takesPartWhen && { takesPartWhen: planCondition(input.takesPartWhen, 'a flow action') }),
     xadesOptions: isSigning({ type }) ? planXadesOptions(input.xadesOptions, namespaces) : null,
   };
   const people = plan.user === null ? plan.ruleUsers : [plan.user];

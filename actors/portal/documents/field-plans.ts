@@ -74,13 +74,16 @@ function conditionsOf(
   { name }: DocumentField,
   { shownWhen, requiredWhen }: NewField,
 ): Pick<DocumentField, 'shownWhen' | 'requiredWhen'> {
-  const shown = shownWhen && planCondition(shownWhen, name);
-  const required = requiredWhen && planCondition(requiredWhen, name);
+  const shown = shownWhen && planCondition(shownWhen, `the field ${name}`);
+  const required = requiredWhen && planCondition(requiredWhen, `the field ${name}`);
   return { ...(shown && { shownWhen: shown }), ...(required && { requiredWhen: required }) };
 }
 
-/** Refusals: `InvalidFlowAction`. */
-function planCondition({ all, any }: NonNullable<NewField['shownWhen']>, name: string): FieldCondition {
+/** Refusals: `InvalidFlowAction`. @param owner that has it, for people */
+export function planCondition(
+  { all, any }: NonNullable<NewField['shownWhen']>,
+  owner: string,
+): FieldCondition {
   const plan = (tests: typeof all) =>
     tests?.map(({ field, operator, value }) => ({
       field: plainLine(field),
@@ -89,7 +92,7 @@ function planCondition({ all, any }: NonNullable<NewField['shownWhen']>, name: s
     })) ?? [];
   const condition = { all: plan(all), any: plan(any) };
   if (condition.all.length + condition.any.length === 0)
-    throw invalidAction(`The condition of the field ${name} needs tests in all or any.`);
+    throw invalidAction(`The condition of ${owner} needs tests in all or any.`);
   return {
     ...(condition.all.length > 0 && { all: condition.all }),
     ...(condition.any.length > 0 && { any: condition.any }),

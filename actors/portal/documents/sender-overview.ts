@@ -214,9 +214,9 @@ function itemOf(document: DocumentActor, folder: string | null, isChangeable: bo
     creator: context.createdBy.name,
     updateDate: context.updateDate,
     expirationDate: context.expirationDate,
-    people: context.actions.flatMap((action) =>
-      usersOf(action).map((user) => personOf(context, action, user, isOpen)),
-    ),
+    people: context.actions
+      .filter(({ status }) => status !== 'Skipped')
+      .flatMap((action) => usersOf(action).map((user) => personOf(context, action, user, isOpen))),
     hasSignature: hasSignature(context),
     mayChange: isChangeable,
     pendingActions: isOpen

@@ -93,6 +93,7 @@ function actionInput(action: TitledAction, uploadId: string): object {
     requireCompanyCertificate: action.requireCompanyCertificate,
     requiredCompanyIdentifier: action.requiredCompanyIdentifier,
     signatureInitialsMode: action.initialsMode,
+    ...(action.takesPartWhen && { takesPartWhen: action.takesPartWhen }),
     ...(action.xadesOptions !== null && { xadesOptions: action.xadesOptions }),
     ...(fields.length > 0 && { fields: fields.map((field) => fieldInputOf(field, uploadId)) }),
   };

@@ -1,10 +1,16 @@
 /** Gathers what the versions of a document are drawn from. */
 import type { Language } from '../../../contracts/portal/words.ts';
+import { conditionText } from '../../../machines/portal/conditions.ts';
 import { representedName } from '../../../machines/portal/documents/deputy-acts.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/documents/document-context.ts';
 import { hiddenFields } from '../../../machines/portal/documents/flow-conditions.ts';
 import type { FieldPlace } from '../../../machines/portal/field-values.ts';
-import type { CompletedAction, Evidence, Participant } from '../../../machines/portal/portal-types.ts';
+import type {
+  CompletedAction,
+  Evidence,
+  FlowAction,
+  Participant,
+} from '../../../machines/portal/portal-types.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';
 import type {
   RenderedType,
@@ -51,6 +57,7 @@ export function renditionModelOf(source: RenditionSource): RenditionModel {
         signatures: attachments.find(({ file: { blob: of } }) => of.sha256 === blob.sha256)?.signatures ?? 0,
       })),
     },
+    skipped: context.actions.filter(({ status }) => status === 'Skipped').map(skippedText),
     people: made.map((one) => personOf(one, context, signatures)),
     marks: made.flatMap((one) => marksOf(one, context, language)),
     ...(context.covers && { covers: context.covers.map(placed) }),
@@ -58,6 +65,11 @@ export function renditionModelOf(source: RenditionSource): RenditionModel {
     trailOmitted,
     at: context.updateDate,
   };
+}
+
+function skippedText({ user, ruleName, title, takesPartWhen = {} }: FlowAction): string {
+  const names = [user?.name ?? user?.email ?? ruleName, title].filter(Boolean).join(', ');
+  return `${names}: ${conditionText(takesPartWhen)}`;
 }
 
 function personOf(

@@ -68,7 +68,7 @@ function isReadable({ name, title, evidence }: RenditionPerson): boolean {
   return [name, title ?? '', evidence?.typedName ?? ''].every(isShowable);
 }
 
-function head(sheet: ManifestPages, { document }: RenditionModel, words: RenditionTexts): void {
+function head(sheet: ManifestPages, { document, skipped = [] }: RenditionModel, words: RenditionTexts): void {
   const { checkUrl, key, parts, sha256 } = document;
   const left = WIDTH - MARGIN - CODE;
   sheet.put({ shape: 'cells', x: left, y: MARGIN, size: CODE, cells: codeCells(checkUrl) });
@@ -85,6 +85,7 @@ function head(sheet: ManifestPages, { document }: RenditionModel, words: Renditi
       [words.organization, document.organization],
       [words.createdBy, document.createdBy],
       [words.created, utcText(document.creationDate)],
+      ...skipped.map((who) => [words.skipped, who] as const),
     ],
     narrow,
   );

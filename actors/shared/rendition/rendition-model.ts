@@ -130,6 +130,8 @@ export interface RenditionModel {
       readonly signatures: number;
     }[];
   };
+  /** People who did not take part, and by which condition. @default nobody */
+  readonly skipped?: readonly string[];
   readonly people: readonly RenditionPerson[];
   /** History of the document, oldest first. */
   readonly trail: readonly RenditionEvent[];

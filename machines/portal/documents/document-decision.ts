@@ -25,6 +25,8 @@ export interface Decision {
   readonly to?: DocumentState;
   readonly effects: readonly DocumentEffect[];
   readonly note?: string;
+  /** Lines about those who do not take part. */
+  readonly skipped?: readonly string[];
   /** State that the line of `note` names. @default the one that the step leads to */
   readonly noteState?: DocumentState;
   /** Principal of the note: participant or application, with address and user agent if known. */
@@ -89,12 +91,12 @@ function requiredSignatures({ made }: DocumentContext): readonly RequiredSignatu
 
 /** True when the flow is done once this accepted signature is in the file. */
 function completesFlow(
-  { actions, timestampEnabled }: DocumentContext,
+  { actions, made, timestampEnabled }: DocumentContext,
   signature: AcceptedSignature,
 ): boolean {
   if (timestampEnabled) return false;
   const after = withAction(actions, signature, signature.kind === 'electronic', signature.acceptedAt);
-  return isDone(actionsReleased(after, signature.acceptedAt).actions);
+  return isDone(actionsReleased(after, signature.acceptedAt, [...made, signature]).actions);
 }
 
 /** True while a failure is recorded and its retry has not begun. */

@@ -9,8 +9,9 @@ import type { FlowActionId, Millis } from '../../ids.ts';
 import type { FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, FlowChange } from './document-context.ts';
 import { type DecisionFunction, notifyEffect } from './document-decision.ts';
-import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
+import { actionsReleased, isDone, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails, withMailed } from './document-notifications.ts';
+import { skippedNote } from './participant-actions.ts';
 
 /** Actions with an accepted or started signature. */
 export function actionsBeingSigned(
@@ -46,7 +47,9 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   const plain = withFlowEdits(document.actions, change, actionsBeingSigned(document, at), at);
   const observers = withObserverEdits(document.observers, change);
   if (typeof plain === 'string' || typeof observers === 'string') return undefined;
-  const { actions, pending } = actionsReleased(plain, at);
+  const { actions, pending, skipped } = actionsReleased(plain, at, document.made);
+  // Nobody would be left to act.
+  if (isDone(actions)) return undefined;
   const context: DocumentContext = {
     ...document,
     actions,
@@ -72,6 +75,7 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
     context: withMailed(context, mails),
     effects: notifyEffect(mails),
     note: 'The flow was edited.',
+    skipped: skipped.map(skippedNote),
   };
 };
 

@@ -7,9 +7,10 @@
  */
 
 import type { Millis } from '../../ids.ts';
+import { holds } from '../conditions.ts';
 import type { ActionPlan, FlowAction, Mark, Participant, RuleUser } from '../portal-types.ts';
 import type { ActionEdit, FlowChange, Turn } from './document-context.ts';
-import { conditionFault } from './flow-conditions.ts';
+import { type Acted, conditionFault, knownValues } from './flow-conditions.ts';
 import { excessOf, hasDistinctFieldNames } from './flow-limits.ts';
 
 /** Creates an action without any participation. */
@@ -44,6 +45,7 @@ export function initialAction(plan: ActionPlan | FlowAction, at: Millis, creatio
     pendingDate: null,
     refusalReason: null,
     isElectronic: null,
+    ...(plan.takesPartWhen !== undefined && { takesPartWhen: plan.takesPartWhen }),
     ...(fields !== undefined && { fields }),
   };
 }
@@ -69,30 +71,54 @@ export function inOrder(actions: readonly FlowAction[]): readonly FlowAction[] {
   return [...actions].sort((one, other) => one.step - other.step);
 }
 
-/** Makes the actions of the lowest unfinished step Pending, and returns the changed ones. */
+/**
+ * Makes the actions of the lowest unfinished step Pending, and returns the changed ones. Actions whose conditions do not
+ * hold are skipped; where nobody of a step takes part, the next one begins.
+ */
 export function actionsReleased(
   actions: readonly FlowAction[],
   at: Millis,
-): { readonly actions: readonly FlowAction[]; readonly pending: readonly FlowAction[] } {
-  const step = currentStep(actions);
+  made: Acted,
+): {
+  readonly actions: readonly FlowAction[];
+  readonly pending: readonly FlowAction[];
+  readonly skipped: readonly FlowAction[];
+} {
+  const known = actions.some(({ takesPartWhen }) => takesPartWhen)
+    ? knownValues({ actions, made })
+    : new Map();
   const pending: FlowAction[] = [];
-  const next = actions.map((action) => {
-    if (action.status !== 'Created' || action.step !== step) return action;
-    const now: FlowAction = { ...action, status: 'Pending', pendingDate: at, updateDate: at };
-    pending.push(now);
-    return now;
-  });
-  return { actions: next, pending };
+  const skipped: FlowAction[] = [];
+  let next = actions;
+  for (let step = currentStep(next); step !== undefined; step = currentStep(next)) {
+    next = next.map((action) => {
+      if (action.status !== 'Created' || action.step !== step) return action;
+      const { takesPartWhen } = action;
+      const isSkipped = takesPartWhen !== undefined && !holds(takesPartWhen, (name) => known.get(name));
+      const now: FlowAction = isSkipped
+        ? { ...action, status: 'Skipped', updateDate: at }
+        : { ...action, status: 'Pending', pendingDate: at, updateDate: at };
+      (isSkipped ? skipped : pending).push(now);
+      return now;
+    });
+    if (currentStep(next) === step) break;
+  }
+  return { actions: next, pending, skipped };
 }
 
 /** Returns the lowest unfinished step; undefined when all is done. */
 export function currentStep(actions: readonly FlowAction[]): number | undefined {
-  const left = actions.filter(({ status }) => status !== 'Completed').map(({ step }) => step);
+  const left = actions.filter(({ status }) => !isOver({ status })).map(({ step }) => step);
   return left.length === 0 ? undefined : Math.min(...left);
 }
 
 export function isDone(actions: readonly FlowAction[]): boolean {
-  return actions.every(({ status }) => status === 'Completed');
+  return actions.every(isOver);
+}
+
+/** True for an action that nobody has to do any more. */
+function isOver({ status }: Pick<FlowAction, 'status'>): boolean {
+  return status === 'Completed' || status === 'Skipped';
 }
 
 export function isSigning({ type }: Pick<FlowAction, 'type'>): boolean {
@@ -200,7 +226,7 @@ function canStillComplete(action: FlowAction): boolean {
 
 /** True once a participant has acted. */
 function hasProgress({ status, ruleUsers }: FlowAction): boolean {
-  if (status === 'Completed' || status === 'Refused') return true;
+  if (status !== 'Created' && status !== 'Pending') return true;
   return ruleUsers.some(({ signatureDate, hasRefused }) => signatureDate !== null || hasRefused);
 }
 

@@ -151,7 +151,7 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
   if (tagged !== undefined && !takesTaggedContent(document.actions, tagged)) return undefined;
   const restarted = withRestartedFlow(document.actions, marks, at);
   const placed = tagged === undefined ? restarted : withTaggedContent(restarted, tagged);
-  const { actions, pending } = actionsReleased(placed, at);
+  const { actions, pending } = actionsReleased(placed, at, []);
   const covers = tagged?.covers ?? [];
   const context: DocumentContext = {
     ...document,

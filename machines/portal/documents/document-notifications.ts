@@ -165,7 +165,7 @@ export function activeMails(
   mailKind: MailKind,
   except: string | null = null,
 ): readonly MailRequest[] {
-  const active = document.actions.filter(({ status }) => status !== 'Created');
+  const active = document.actions.filter(wasAsked);
   const people = active.flatMap(usersOf).filter(({ id }) => id !== except);
   return deduplicated(people.flatMap((user) => mailTo(document, user, mailKind)));
 }
@@ -197,12 +197,17 @@ export function concludedMails(document: DocumentContext, tellParticipants: bool
   if (document.disableNotifications || !tellParticipants) return deduplicated(always);
   // With the action: its link leads to the signed file. So it counts where an address is also told in any case.
   const asked = document.actions
-    .filter(({ status }) => status !== 'Created')
+    .filter(wasAsked)
     .flatMap((action) => usersOf(action).flatMap((user) => mailTo(document, user, mailKind, action)));
   // Who signs as a deputy learns what became of it.
   const deputies = document.made.flatMap(({ evidence }) => evidence?.deputy ?? []);
   const acted = deputies.flatMap((deputy) => mailTo(document, deputy, mailKind));
   return deduplicated([...asked, ...observerMails(document, mailKind), ...acted, ...always]);
+}
+
+/** True once the action has begun for its people. */
+function wasAsked({ status }: FlowAction): boolean {
+  return status !== 'Created' && status !== 'Skipped';
 }
 
 export function deduplicated(mails: readonly MailRequest[]): readonly MailRequest[] {

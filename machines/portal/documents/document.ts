@@ -142,6 +142,7 @@ import {
   type DocumentMessageOf,
   isWaitingForRetry,
   notifyEffect,
+  SERVICE,
 } from './document-decision.ts';
 import { editFlow } from './document-edits.ts';
 import * as documentEffects from './document-effects.ts';
@@ -171,7 +172,7 @@ import { passOn } from './passing-on.ts';
  */
 function createDocument(input: DocumentInput): Decision {
   const { at, actions: plans, quietStart, siblings, requestOrigin: _, draft, ...members } = input;
-  const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
+  const { actions } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at, []);
   const bare: DocumentContext = {
     ...members,
     creationDate: at,
@@ -361,6 +362,7 @@ function conclusionOf(done: Decision, message: DocumentMessageOf<'CONCLUDED'>): 
     conclusion && {
       ...conclusion,
       ...(done.disarm && { disarm: done.disarm }),
+      ...(done.skipped && { skipped: done.skipped }),
       effects: [
         ...announceEffect(...eventsOf(done), ...eventsOf(conclusion)),
         // Of a deputy.
@@ -457,10 +459,9 @@ interface ActionEnqueuer {
   cancel(id: string): void;
 }
 
-function carryOut(
-  enqueue: ActionEnqueuer,
-  { context, effects: requests, note: message, noteState, doneBy, arm = [], disarm = [], next }: Decision,
-): void {
+function carryOut(enqueue: ActionEnqueuer, decision: Decision): void {
+  const { context, effects: requests, note: message, noteState, doneBy } = decision;
+  const { arm = [], disarm = [], skipped = [], next } = decision;
   enqueue.assign(context);
   for (const name of disarm) enqueue.cancel(name);
   // The host adds the time to the message of a deadline.
@@ -471,6 +472,8 @@ function carryOut(
       type: 'note',
       params: { message, ...(noteState && { state: noteState }), ...(doneBy && { data: doneBy }) },
     });
+  for (const line of skipped)
+    enqueue({ type: 'note', params: { message: line, data: { action: 'skipped', ...SERVICE } } });
   for (const request of requests) {
     enqueue(request);
     if (request.type !== 'notify') continue;

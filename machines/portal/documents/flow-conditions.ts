@@ -15,13 +15,17 @@ import { type DocumentField, type FieldValue, valueFault } from '../field-values
 
 interface FieldsOfAction {
   readonly step: number;
+  readonly takesPartWhen?: FieldCondition;
   readonly fields?: readonly DocumentField[];
 }
 
-type ActedDocument = {
+/** Acts of participants. */
+export type Acted = readonly { readonly values?: readonly FieldValue[] | undefined }[];
+
+interface ActedDocument {
   readonly actions: readonly Pick<FieldsOfAction, 'fields'>[];
-  readonly made: readonly { readonly values?: readonly FieldValue[] | undefined }[];
-};
+  readonly made: Acted;
+}
 
 /** Lists the conditions of fields. */
 export function conditionsOf({
@@ -35,36 +39,52 @@ export function testsOf(condition: FieldCondition | undefined): NonNullable<Fiel
   return [...(condition?.all ?? []), ...(condition?.any ?? [])];
 }
 
-/** Returns the first fault of the conditions of a flow, in ASCII but for names; undefined = none. */
+type Places = ReadonlyMap<string, { readonly action: FieldsOfAction; readonly field: DocumentField }>;
+
+/** Returns the first fault of the conditions of a flow; undefined = none. */
 export function conditionFault(actions: readonly FieldsOfAction[]): string | undefined {
-  const places = new Map(
+  const places: Places = new Map(
     actions.flatMap((action) => (action.fields ?? []).map((field) => [field.name, { action, field }])),
   );
   for (const action of actions) {
-    for (const field of action.fields ?? []) {
-      for (const { field: name, operator, value } of conditionsOf(field).flatMap(testsOf)) {
-        const of = `The condition of the field ${field.name}`;
-        const tested = places.get(name);
-        if (tested === undefined) return `${of} names ${name}, which is no field of the document.`;
-        if (tested.action !== action && tested.action.step >= action.step)
-          return `${of} names ${name}, which another participant fills in at the same time or later.`;
-        const { type } = tested.field;
-        if (!OPERATORS_OF[type].includes(operator))
-          return `${of} cannot have ${operator} for ${name}: the type ${type} has ${OPERATORS_OF[type].join(', ')}.`;
-        if (!takesValue(operator)) {
-          if (value !== undefined) return `${of} has ${operator} for ${name}, which compares with no value.`;
-          continue;
-        }
-        if (value === undefined || value === '') return `${of} has ${operator} for ${name} without a value.`;
-        const fault = valueFault({ ...tested.field, isRequired: false }, value);
-        if (fault !== undefined) return `${of} has no good value for ${name}: ${fault}`;
+    const { step, fields = [], takesPartWhen } = action;
+    for (const test of testsOf(takesPartWhen)) {
+      // Before the action begins, nothing of it is filled in.
+      const fault = testFault(test, { step }, places);
+      if (fault !== undefined) return `The condition of an action of step ${step} ${fault}`;
+    }
+    for (const field of fields) {
+      for (const test of conditionsOf(field).flatMap(testsOf)) {
+        const fault = testFault(test, action, places);
+        if (fault !== undefined) return `The condition of the field ${field.name} ${fault}`;
       }
     }
-    const cycle = cycleIn(action.fields ?? []);
+    const cycle = cycleIn(fields);
     if (cycle !== undefined)
       return `The fields ${cycle.join(', ')} are each shown by a condition on the next, without end.`;
   }
   return undefined;
+}
+
+/** Returns what is wrong with a test in a condition of an action. */
+function testFault(
+  { field: name, operator, value }: NonNullable<FieldCondition['all']>[number],
+  action: FieldsOfAction,
+  places: Places,
+): string | undefined {
+  const tested = places.get(name);
+  if (tested === undefined) return `names ${name}, which is no field of the document.`;
+  if (tested.action !== action && tested.action.step >= action.step)
+    return `names ${name}, which another participant fills in at the same time or later.`;
+  const { type } = tested.field;
+  const operators = OPERATORS_OF[type];
+  if (!operators.includes(operator))
+    return `cannot have ${operator} for ${name}: the type ${type} has ${operators.join(', ')}.`;
+  if (!takesValue(operator))
+    return value === undefined ? undefined : `has ${operator} for ${name}, which compares with no value.`;
+  if (value === undefined || value === '') return `has ${operator} for ${name} without a value.`;
+  const fault = valueFault({ ...tested.field, isRequired: false }, value);
+  return fault === undefined ? undefined : `has no good value for ${name}: ${fault}`;
 }
 
 /** Returns names of fields, each of which is shown by a condition on the next; the first is also the last. */

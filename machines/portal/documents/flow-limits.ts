@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §21 (signers); the others are ours.
  */
 import { MAX_ACTIONS } from '../../../contracts/portal/words.ts';
+import type { FieldCondition } from '../conditions.ts';
 import type { DocumentField } from '../field-values.ts';
 import type { ActionPlan, Participant } from '../portal-types.ts';
 import { conditionsOf, testsOf } from './flow-conditions.ts';
@@ -20,6 +21,7 @@ export interface CountedAction {
   readonly user: Participant | null;
   readonly ruleUsers: readonly Participant[];
   readonly fields?: readonly DocumentField[];
+  readonly takesPartWhen?: FieldCondition;
 }
 
 /** Returns what there is too much of, and how much there may be; undefined = within all limits. */
@@ -44,7 +46,8 @@ export function excessOf(
     { what: 'fields of one document', count: fields.length, most: MAX_FIELDS },
     {
       what: 'tests in conditions of one document',
-      count: fields.flatMap(conditionsOf).flatMap(testsOf).length,
+      count: [...fields.flatMap(conditionsOf), ...actions.map((one) => one.takesPartWhen)].flatMap(testsOf)
+        .length,
       most: MAX_TESTS,
     },
   ].find(({ count, most }) => count > most);

@@ -5,6 +5,7 @@
  */
 
 import type { Millis } from '../../ids.ts';
+import { conditionText } from '../conditions.ts';
 import type { CompletedAction, Evidence, FilledValue, FlowAction } from '../portal-types.ts';
 import { actingFault, actorOf, deputyMails, representedName } from './deputy-acts.ts';
 import type { AcceptedSignature, DocumentContext, EarlySignature, Turn } from './document-context.ts';
@@ -207,6 +208,12 @@ export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
   return { ...done, note: noteOf(turn, evidence, 'approved'), doneBy: doneByOf(turn, evidence) };
 };
 
+/** Says who does not take part, and why. */
+export function skippedNote({ user, ruleName, title, takesPartWhen }: FlowAction): string {
+  const who = user?.name ?? ruleName ?? title ?? user?.email ?? 'A participant';
+  return `${who} does not take part: it is not so that ${conditionText(takesPartWhen ?? {})}.`;
+}
+
 interface TurnCompletion {
   readonly made: CompletedAction;
   /** Kind of the signature; null for an approval. */
@@ -227,7 +234,10 @@ export function turnCompleted(
   const before = document.actions.find(({ id }) => id === turn.flowActionId);
   const user = before && usersOf(before).find(({ id }) => id === turn.userId);
   const now = withAction(document.actions, turn, isElectronic, at);
-  const { actions, pending } = goesOn ? actionsReleased(now, at) : { actions: now, pending: [] };
+  const released = { actions: now, pending: [], skipped: [] };
+  const { actions, pending, skipped } = goesOn
+    ? actionsReleased(now, at, [...document.made, made])
+    : released;
   const { document: context, event } = withEvent(
     { ...document, actions, made: [...document.made, made] },
     {
@@ -246,6 +256,7 @@ export function turnCompleted(
       to: 'FlowConcluded',
       effects: [...news, ...notifyEffect(told), concludeEffect(context)],
       disarm: ['expiry'],
+      skipped: skipped.map(skippedNote),
     };
   const isSilent = isQuiet || document.disableNotifications;
   return {
@@ -254,6 +265,7 @@ export function turnCompleted(
       ...news,
       ...notifyEffect([...told, ...(isSilent ? [] : turnMails(context, pending, 'pending'))]),
     ],
+    skipped: skipped.map(skippedNote),
   };
 }
 

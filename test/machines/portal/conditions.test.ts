@@ -1,9 +1,11 @@
 import test from 'ava';
 import { CONDITION_OPERATORS, FIELD_TYPES, type FieldType } from '../../../contracts/portal/words.ts';
 import { type FieldCondition, OPERATORS_OF, shownFields } from '../../../machines/portal/conditions.ts';
+import { actionsReleased, initialAction } from '../../../machines/portal/documents/document-flow.ts';
 import { conditionFault } from '../../../machines/portal/documents/flow-conditions.ts';
 import { excessOf } from '../../../machines/portal/documents/flow-limits.ts';
 import { checkFieldValues, type DocumentField } from '../../../machines/portal/field-values.ts';
+import { person, plan } from './document-harness.ts';
 
 function field(name: string, given: Partial<DocumentField> = {}): DocumentField {
   return {
@@ -252,6 +254,32 @@ test('a document has at most a thousand tests, and a long chain of fields is dec
   const action = { type: 'Signer' as const, user: null, ruleUsers: [] };
   const fields = [field('f0'), field('f1', { shownWhen: { all: tests } })];
   t.like(excessOf([{ ...action, fields }]), { most: 1000 });
+});
+
+const amountAbove = (value: string) => when({ field: 'amount', operator: 'Above', value });
+const amounts = field('amount', { type: 'Number' });
+
+test('an action takes part if its condition holds when its step begins', (t) => {
+  const flow = [
+    plan('clerk', { fields: [amounts] }),
+    plan('chief', { step: 1, takesPartWhen: amountAbove('100') }),
+    plan('director', { step: 2, takesPartWhen: amountAbove('1000') }),
+    plan('archive', { step: 3 }),
+  ].map((one) => ({ ...initialAction(one, 1), user: person(one.id) }));
+  t.is(conditionFault(flow), undefined);
+  const statuses = (amount: string) => {
+    const done = flow.map((one) => (one.step === 0 ? { ...one, status: 'Completed' as const } : one));
+    const made = [{ values: [{ fieldId: amounts.id, name: 'amount', value: amount }] }];
+    const { actions, skipped } = actionsReleased(done, 2, made);
+    t.is(skipped.length, actions.filter(({ status }) => status === 'Skipped').length);
+    return actions.slice(1).map(({ status }) => status);
+  };
+  t.deepEqual(statuses('100'), ['Skipped', 'Skipped', 'Pending']);
+  t.deepEqual(statuses('100.01'), ['Pending', 'Created', 'Created']);
+  t.deepEqual(statuses('1001'), ['Pending', 'Created', 'Created']);
+  t.deepEqual(statuses(''), ['Skipped', 'Skipped', 'Pending']);
+  const own = [{ step: 0, fields: [amounts], takesPartWhen: amountAbove('1') }];
+  t.regex(conditionFault(own) ?? '', /an action of step 0 names amount, which another participant/);
 });
 
 test('fields of a cycle would be hidden, and the decision ends', (t) => {

@@ -141,7 +141,7 @@ test('what looks like a case and is none hands on: one person less, what is over
 });
 
 test('nothing is handed on out of turn, after the turn, or for another version of the document', (t) => {
-  for (const status of ['Created', 'Completed', 'Refused', 'Canceled', undefined])
+  for (const status of ['Created', 'Completed', 'Refused', 'Skipped', 'Canceled', undefined])
     t.like(outcome(action(() => ({ status }))(allowed)), { fault: 'over', accepted: false }, `${status}`);
   t.like(outcome(action(() => ({ id: 'gone' }))(allowed)), { fault: 'over', accepted: false });
   t.like(outcome(action(() => ({ user: person('u8') }))(allowed)), { fault: 'over', accepted: false });

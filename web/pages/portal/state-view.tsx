@@ -435,14 +435,15 @@ function Moment({ at, language, short = false }: { at: number; language: string;
 function People({ view, words }: { view: SigningPageView; words: PageTexts }) {
   const { participants = [] } = view;
   const { signing } = words;
+  const asked = participants.filter(({ status }) => status !== 'Skipped').length;
   if (participants.length === 0) return null;
   const done = participants.filter(({ status }) => status === 'Completed').length;
   return (
     <Card
       title={signing.participants}
       aside={
-        <Badge tone={done === participants.length ? 'good' : 'info'}>
-          {filled(words.peopleDone, { done, count: participants.length })}
+        <Badge tone={done === asked ? 'good' : 'info'}>
+          {filled(words.peopleDone, { done, count: asked })}
         </Badge>
       }
     >

@@ -87,7 +87,7 @@ const CASES: { readonly [fault in DeputyFault]: readonly Change[] } = {
     document({ disableNotifications: true }),
     document({ startedQuietly: true }),
     document({ accepted: [TURN] }),
-    ...['Created', 'Completed', 'Refused'].map((status) => action(() => ({ status }))),
+    ...['Created', 'Completed', 'Refused', 'Skipped'].map((status) => action(() => ({ status }))),
     action(({ user }) => ({ user: { ...user, email: null } })),
     action(({ user }) => ({ user: { ...user, email: 'another@example.org' } })),
   ],

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
+import { documentAddress } from '../../../../actors/portal/document-records/document-index.ts';
 import type { NewField } from '../../../../contracts/portal/flow.ts';
 import { runTool, withTools } from '../../../verifiers/index.ts';
 import { type PortalFixture, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
@@ -114,4 +115,50 @@ test('a condition that cannot be decided is refused by name when the document is
     'InvalidFlowAction',
     fixture.create([signer('Ana', 1, { fields })], { files: [one, two] }),
   );
+});
+
+toolTest('who does not take part gets no mail, and history and manifest say why', async (t) => {
+  const fixture = await portalFixture(t);
+  const amount = { name: 'amount', type: 'Number' as const, required: true, ...place(20) };
+  const above = { all: [{ field: 'amount', operator: 'Above' as const, value: 1000 }] };
+  const make = (last: object = {}) =>
+    fixture.create([
+      signer('Ana', 1, { fields: [amount] }),
+      { ...signer('Dora', 2), takesPartWhen: above },
+      { ...signer('Zoe', 3), ...last },
+    ]);
+  const statuses = async (id: Awaited<ReturnType<typeof make>>) =>
+    (await fixture.get(id)).flowActions.map(({ status }) => status);
+  const large = await make();
+  await fixture.sign(large, 'ana@example.org', { fieldValues: { amount: '1000.01' } });
+  t.deepEqual(await statuses(large), ['Completed', 'Pending', 'Created']);
+
+  const small = await make();
+  const before = fixture.mails.length;
+  await fixture.sign(small, 'ana@example.org', { fieldValues: { amount: 1000 } });
+  t.deepEqual(await statuses(small), ['Completed', 'Skipped', 'Pending']);
+  const refused = fixture.sign(small, 'dora@example.org');
+  await t.throwsAsync(refused);
+  await fixture.sign(small, 'zoe@example.org');
+  await fixture.until(small, ({ status }) => status === 'Concluded');
+
+  // Nobody is left after the first: the document is concluded with that signature.
+  const alone = await make({ takesPartWhen: above });
+  await fixture.sign(alone, 'ana@example.org', { fieldValues: { amount: 1 } });
+  await fixture.until(alone, ({ status }) => status === 'Concluded');
+  t.deepEqual(await statuses(alone), ['Completed', 'Skipped', 'Skipped']);
+  const manifest = await fixture.portal.documents.content(fixture.tenant, alone, 'SignaturesManifest');
+  const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', manifest.path, '-']);
+  t.regex(stdout, /Did not take part\s+Dora: amount > "1000"/);
+  const told = fixture.mails.slice(before).map(({ to }) => JSON.stringify(to));
+  t.false(
+    told.some((to) => to.includes('dora')),
+    told.join(),
+  );
+  const lines = await fixture.store.journal(documentAddress(alone), { after: 0, limit: 50 });
+  const why = lines.map(({ message }) => message).filter((message) => /not take part/.test(message));
+  t.deepEqual(why, [
+    'Dora does not take part: it is not so that amount > "1000".',
+    'Zoe does not take part: it is not so that amount > "1000".',
+  ]);
 });

@@ -63,7 +63,7 @@ const CASES: { readonly [name in Exclude<WaitingCase, 'signature'>]: readonly Ch
       (state): Change =>
         (situation) => ({ ...situation, state }),
     ),
-    ...['Created', 'Completed', 'Refused', undefined].map((status) => action(() => ({ status }))),
+    ...['Created', 'Completed', 'Refused', 'Skipped', undefined].map((status) => action(() => ({ status }))),
     action(() => ({ id: 'gone' })),
     action(({ user }) => ({ user: { ...user, id: 'another' } })),
     action(({ user }) => ({ user: null, ruleUsers: [{ ...user, signatureDate: 1, hasRefused: false }] })),

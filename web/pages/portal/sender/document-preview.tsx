@@ -53,7 +53,7 @@ const MAX_PLACES = 500;
 export function placesOf({ flowActions }: DocumentView, texts: SenderTexts): readonly Place[] {
   const { kinds } = texts.editor.script;
   const places = flowActions.flatMap(({ status, user, ruleName, marks, fields }, person): Place[] => {
-    if (status === 'Completed') return [];
+    if (status === 'Completed' || status === 'Skipped') return [];
     const who = ruleName ?? user?.name ?? user?.email ?? '';
     const all = [
       ...marks.map((mark) => ({

@@ -310,7 +310,7 @@ function Participants(parts: Parts) {
               <LastSeen texts={texts} language={language} action={action} visits={shown.visits} />
               <GroupMembers texts={texts} action={action} />
             </div>
-            {isOpen && action.status !== 'Completed' && (
+            {isOpen && action.status !== 'Completed' && action.status !== 'Skipped' && (
               <div class="ways">
                 {canBeReminded(action) && (
                   <AccountForm
