@@ -2,7 +2,7 @@
  * Erasure of texts from a journal, whose chain stays whole: of an erased line the hash remains, and a later line of the
  * same chain records which lines were erased. A line without its text that no record names was tampered with.
  *
- * Source: docs/decisions/0630-erasure.md.
+ * Source: docs/decisions/0640-erasure.md.
  */
 import { hash } from 'node:crypto';
 import type { Erasure } from '../model/effects.ts';

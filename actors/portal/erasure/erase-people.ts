@@ -2,7 +2,7 @@
  * Carries out an erasure, piece by piece. A piece that is repeated after a crash finds what is left: a document is erased in
  * one step, after what is kept beside it, and says by which erasure.
  *
- * Source: docs/decisions/0630-erasure.md.
+ * Source: docs/decisions/0640-erasure.md.
  */
 import { createHmac } from 'node:crypto';
 import { contextOf, Retryable } from '@sealwright/runtime';

@@ -1,7 +1,7 @@
 /**
  * Erasures of people: requests, reports, and the file that carries them over the restoration of a backup.
  *
- * Source: docs/decisions/0630-erasure.md.
+ * Source: docs/decisions/0640-erasure.md.
  */
 import { accepted, jsonType } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';

@@ -1,4 +1,4 @@
-/** Erasure of people. Source: docs/decisions/0630-erasure.md. */
+/** Erasure of people. Source: docs/decisions/0640-erasure.md. */
 import { z } from 'zod';
 import { entity, members, shown, text, time, word } from '../../fields.ts';
 import type { Value } from '../../operation.ts';

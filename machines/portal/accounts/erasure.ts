@@ -8,7 +8,7 @@
  *
  * Its creation asks for `erasePeople`. It knows the person by a keyed digest alone, so that its report names nobody.
  *
- * Source: docs/decisions/0630-erasure.md.
+ * Source: docs/decisions/0640-erasure.md.
  */
 import { declareEffect, note, type WithoutTime } from '@sealwright/runtime/actions';
 import { assign, setup } from 'xstate';

@@ -91,6 +91,7 @@ export function actionsReleased(
   const skipped: FlowAction[] = [];
   let next = actions;
   for (let step = currentStep(next); step !== undefined; step = currentStep(next)) {
+    const before = skipped.length;
     next = next.map((action) => {
       if (action.status !== 'Created' || action.step !== step) return action;
       const { takesPartWhen } = action;
@@ -101,7 +102,7 @@ export function actionsReleased(
       (isSkipped ? skipped : pending).push(now);
       return now;
     });
-    if (currentStep(next) === step) break;
+    if (skipped.length === before || currentStep(next) === step) break;
   }
   return { actions: next, pending, skipped };
 }

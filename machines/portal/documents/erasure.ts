@@ -1,7 +1,7 @@
 /**
  * Erasure of a person from a document: what is decided, and what is removed. Pure.
  *
- * Source: docs/decisions/0630-erasure.md.
+ * Source: docs/decisions/0640-erasure.md.
  */
 import type { KeptFor } from '../../../contracts/portal/retention/erasures.ts';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
@@ -24,7 +24,7 @@ type Row = { readonly [role in ErasedRole]: ErasureCase };
 const UNDER_WAY: Row = { acts: 'InvalidDocumentStatus', reads: 'InvalidDocumentStatus' };
 const ENDED: Row = { acts: 'erased-with-files', reads: 'erased' };
 
-/** The closed table of docs/decisions/0630-erasure.md: what happens by state and role, where nothing is held. */
+/** The closed table of docs/decisions/0640-erasure.md: what happens by state and role, where nothing is held. */
 const ERASURES: { readonly [state in DocumentState]: Row } = {
   Pending: UNDER_WAY,
   FlowConcluded: UNDER_WAY,

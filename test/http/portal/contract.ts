@@ -174,8 +174,8 @@ export const ENDPOINTS: { readonly [name: string]: string } = {
 
 /** Endpoints beyond the document, each with its source. */
 export const ADDED: { readonly [name: string]: string } = {
-  'POST /api/erasures': 'application', // docs/decisions/0630-erasure.md
-  'GET /api/erasures': 'application', // docs/decisions/0630-erasure.md
+  'POST /api/erasures': 'application', // docs/decisions/0640-erasure.md
+  'GET /api/erasures': 'application', // docs/decisions/0640-erasure.md
   'GET /api/retention': 'application', // docs/decisions/0610-retention-and-holds.md
   'PUT /api/retention': 'application', // docs/decisions/0610-retention-and-holds.md
   'GET /api/retention/documents': 'application', // docs/decisions/0610-retention-and-holds.md
