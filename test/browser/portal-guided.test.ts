@@ -20,7 +20,7 @@ const MARKS = [
   { ...mark, type: 'SignatureInitials', pageNumber: 2 },
 ] as const;
 
-/** Maximum size of the portal's own scripts that a signing page loads, bytes with Brotli; 300 are for the buttons of signing providers, 100 for fields that conditions hide. */
+/** Maximum size of the portal's own scripts that a signing page loads, bytes with Brotli. */
 const SCRIPT_BYTES = 19_600;
 
 for (const [shape, viewport] of [

@@ -258,7 +258,7 @@ function documentInfo(
     reason: request.reason ? plainText(request.reason) : null,
     expires:
       last && new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(last.day),
-    zone: last && last.zone,
+    zone: last?.zone ?? null,
     by: request.byName ? named(request.byName) : null,
   };
 }

@@ -103,7 +103,7 @@ const TYPES: { readonly [extension: string]: string } = {
 
 /** Minimum size for compression, bytes. */
 const MIN_COMPRESSED_BYTES = 1_000;
-/** Brotli for what the first request waits for. The build packs pdf.js better, which takes seconds and saves 8 %. */
+/** Brotli for what the first request waits for. The build packs scripts and styles better, which saves 8 %. */
 const QUALITY = 9;
 /** Files of the handwritings in the packages `@fontsource/*`. */
 const HAND_FILE = /^(caveat|dancing-script|homemade-apple)-(latin|latin-ext)\.woff2$/;
@@ -147,7 +147,10 @@ function sources(): ReadonlyMap<string, Source> {
     return async () => ({ bytes: await readFile(path), headers, brotli: await readFile(`${path}.br`) });
   };
   const bundled = (name: string): Source =>
-    file(fileURLToPath(new URL(`portal/${name}`, PAGE_ASSETS)), name === 'key-worker.js' ? KEY_HEADERS : []);
+    (name.endsWith('.woff2') ? file : packed)(
+      fileURLToPath(new URL(`portal/${name}`, PAGE_ASSETS)),
+      name === 'key-worker.js' ? KEY_HEADERS : [],
+    );
   return new Map<string, Source>([
     ['icon.svg', async () => ({ bytes: ICON_SVG })],
     ...assetNames('portal').map((name) => [name, bundled(name)] as const),

@@ -13,7 +13,7 @@ import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
 import { readingMember } from './reading.ts';
-import { post, postToPage, Refused } from './requests.ts';
+import { base64, fromBase64, post, postToPage, Refused } from './requests.ts';
 
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */
 type Answer = PortalOperations['POST /api/documents/keys/{key}/signature']['answer'];
@@ -45,16 +45,9 @@ export function startCertificate(
           }
           throw error;
         });
-        const initials = await initialsPlaces(
-          data,
-          findElement('#certificate-initials', HTMLInputElement),
-          pageSizes,
-        );
         const started = await post<Answer>(data, 'signature/certificate', {
           certificate: base64(opened.certificate),
-          fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
-          // Positions in the request replace all positions placed before.
-          ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
+          ...(await filledMembers(data, fieldValues, pageSizes)),
         });
         if (!started.success) throw rejected(started, data);
         // Each other participant who signs meanwhile changes the file, which is then signed again.
@@ -93,15 +86,11 @@ export function startProviders(data: SigningData, pageSizes: () => Promise<reado
       form,
       data,
       async () => {
-        // The box for initials of the form that is shown counts.
-        const box = findElement('form:not([hidden]) [data-initials]', HTMLInputElement);
-        const initials = await initialsPlaces(data, box, pageSizes);
         const { address } = await postToPage<{ readonly address: string }>(data, 'sign-at-provider', {
           provider: pressed.value,
           culture: document.documentElement.lang,
-          fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
           disableNotifications: data.disableNotifications,
-          ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
+          ...(await filledMembers(data, fieldValues, pageSizes)),
           ...readingMember(),
         });
         location.assign(address);
@@ -109,6 +98,22 @@ export function startProviders(data: SigningData, pageSizes: () => Promise<reado
       pressed,
     );
   });
+}
+
+/** Members of a request for what is filled in on the pages, and for the places of initials. */
+async function filledMembers(
+  data: SigningData,
+  fieldValues: Readonly<Record<string, string | boolean>>,
+  pageSizes: () => Promise<readonly PageSize[]>,
+) {
+  // The box of the form that is shown counts.
+  const box = findElement('form:not([hidden]) [data-initials]', HTMLInputElement);
+  const initials = await initialsPlaces(data, box, pageSizes);
+  return {
+    fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
+    // Positions in the request replace all positions placed before.
+    ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
+  };
 }
 
 function rejected({ validationResults }: Answer, { words }: SigningData): Refused {
@@ -168,12 +173,4 @@ class KeyThread {
     };
     return new Refused(trouble, texts[trouble]);
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-}
-
-function fromBase64(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

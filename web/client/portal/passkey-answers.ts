@@ -1,5 +1,7 @@
 /** Answers of the authenticator of the browser to requests of the server. */
 
+import { base64, fromBase64 } from './requests.ts';
+
 interface Descriptor {
   readonly type: 'public-key';
   readonly id: string;
@@ -14,21 +16,15 @@ export interface PasskeyOptions {
   readonly allowCredentials?: readonly Descriptor[];
 }
 
-function bytes(text: string): Uint8Array<ArrayBuffer> {
-  const plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
-  return Uint8Array.from(plain, (one) => one.charCodeAt(0));
-}
-
 function base64url(given: ArrayBuffer): string {
-  const plain = String.fromCharCode(...new Uint8Array(given));
-  return btoa(plain).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return base64(new Uint8Array(given)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-const known = (list: readonly Descriptor[] = []) => list.map((one) => ({ ...one, id: bytes(one.id) }));
+const known = (list: readonly Descriptor[] = []) => list.map((one) => ({ ...one, id: fromBase64(one.id) }));
 
 export async function answerTo(options: PasskeyOptions): Promise<string> {
   const { challenge: asked, user, excludeCredentials, allowCredentials, ...more } = options;
-  const challenge = bytes(asked);
+  const challenge = fromBase64(asked);
   const credential = await (user === undefined
     ? navigator.credentials.get({
         publicKey: { ...more, challenge, allowCredentials: known(allowCredentials) },
@@ -37,7 +33,7 @@ export async function answerTo(options: PasskeyOptions): Promise<string> {
         publicKey: {
           ...(more as Pick<PublicKeyCredentialCreationOptions, 'rp' | 'pubKeyCredParams'>),
           challenge,
-          user: { ...user, id: bytes(user.id) },
+          user: { ...user, id: fromBase64(user.id) },
           excludeCredentials: known(excludeCredentials),
         },
       }));
