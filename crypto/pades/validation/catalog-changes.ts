@@ -17,11 +17,12 @@ import {
   type PdfDict,
   type PdfDocument,
   PdfSyntaxError,
+  referencesIn,
 } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { type Place, ruleOf } from './change-rules.ts';
 import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
-import type { ObjectComparison } from './object-comparison.ts';
+import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
 
 /** Parts of the window that viewers open with the document (ISO 32000-2, table 29); full screen would hide the window. */
 const MODES: ReadonlySet<string> = new Set([
@@ -68,16 +69,35 @@ export function trailerChanges(pair: ObjectComparison): readonly Change[] {
     ...entryChanges(compared, (rule, keys) => {
       if (rule.judged === 'root') return exchangedRoot(pair);
       if (rule.judged === 'part') return changedInformation(pair, after.get('Info'));
-      if (rule.judged === 'dropped' && keys.some((key) => after.get(key) !== undefined))
-        return forbidden(
-          `changed /${keys.join(', /')} of the trailer, which programs open in place of the pages`,
-        );
+      if (rule.judged === 'dropped') return changedStreams(pair, before, after);
       return keys.every((key) => isPlain(after.get(key)))
         ? { kind: 'continuation', description: 'continues the file, with nothing that is in use' }
         : forbidden(`put references into the trailer (/${keys.join(', /')})`);
     }),
   ];
 }
+
+/**
+ * /AdditionalStreams: the document in another format. Its editor opens it by the first trailer that has it with a checksum
+ * of what comes before, so the streams stay; some programs write references anew, to numbers that are free or used later.
+ */
+function changedStreams(pair: ObjectComparison, before: PdfDict, after: PdfDict): Change {
+  const key = 'AdditionalStreams';
+  const value = after.get(key);
+  const kept = streamsIn(pair.before.pdf, before.get(key));
+  const isDropped =
+    (value === undefined || isArray(value)) &&
+    streamsIn(pair.after.pdf, value).length === 0 &&
+    changedObjectsBelow(pair, [{ numbers: kept, place: '' }], () => false).length === 0;
+  return isDropped
+    ? { kind: 'continuation', description: `left out /${key} of the trailer` }
+    : forbidden(`changed /${key} of the trailer, which programs open in place of the pages`);
+}
+
+const streamsIn = (pdf: PdfDocument, value: ByteSlice | undefined): readonly number[] =>
+  value === undefined
+    ? []
+    : referencesIn(value).filter((number) => pdf.plainObject(number)?.data !== undefined);
 
 /** Highest object number of usual readers (ISO 32000-1, annex C); some answer a higher one by rebuilding the document. */
 const MAX_NUMBER = 8_388_607;
@@ -141,8 +161,8 @@ export function catalogChanges(pair: ObjectComparison): readonly Change[] {
     return keys.map((key): Change => {
       const description = `changed /${key} in the catalogue`;
       const isHarmless =
-        judged === 'grows'
-          ? addsOnly(pair, before.get(key), after.get(key)) && isPlain(pair.after.pdf.resolve(after.get(key)))
+        judged === 'levels'
+          ? raisesLevels(pair, before.get(key), after.get(key))
           : opensUsually(key, after.get(key));
       return isHarmless ? { kind, description } : forbidden(description);
     });
@@ -195,22 +215,48 @@ function withoutTraces(bytes: Buffer | undefined): string | undefined {
     .replace(/<\?xpacket[^<>]*>|\sx:xmptk="[^"]*"|\s+/g, '');
 }
 
-/** True when every entry of the older dictionary is in the newer one, with an equal value. */
-function addsOnly(
+/** True for extensions of the format (7.12) that name all that were there, at their levels or higher ones: programs raise them with evidence. */
+function raisesLevels(
   pair: ObjectComparison,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
 ): boolean {
+  const value = pair.after.pdf.resolve(after);
+  const dict = asDict(value);
+  const now = dict === undefined || !isPlain(value) ? undefined : entriesOf(dict);
+  if (now === undefined) return false;
   const old = pair.before.pdf.dict(before);
-  const now = pair.after.pdf.dict(after);
-  if (now === undefined) return old === undefined && isNull(pair.after.pdf.resolve(after));
-  const values = entriesOf(now);
-  if (values === undefined) return false;
-  return (
-    old === undefined ||
-    old.entries.every((entry) => equalValues(old.valueAt(entry), values.get(old.keyOf(entry))))
-  );
+  const isLevel = ([key, one]: readonly [string, ByteSlice]): boolean => {
+    const was = old?.get(key);
+    if (was !== undefined && equalValues(was, one)) return true;
+    if (key === 'Type') return asName(one) === 'Extensions';
+    const least = was === undefined ? 0 : highestLevel(was);
+    const level = highestLevel(one);
+    return level !== undefined && least !== undefined && level >= least;
+  };
+  return [...now].every(isLevel) && (old?.entries.every((entry) => now.has(old.keyOf(entry))) ?? true);
 }
+
+/** Entries of a developer extension, table 50. */
+const EXTENSION = new Set(['Type', 'BaseVersion', 'ExtensionLevel', 'URL', 'ExtensionRevision']);
+
+/** Returns the highest version and level that a developer names, as one number; undefined for what is no list of them. */
+function highestLevel(value: ByteSlice): number | undefined {
+  let highest: number | undefined;
+  for (const one of isArray(value) ? items(value) : [value]) {
+    const dict = asDict(one);
+    const entries = dict && entriesOf(dict);
+    const version = /^([12])\.(\d)$/.exec(asName(entries?.get('BaseVersion')) ?? '');
+    const level = asInteger(entries?.get('ExtensionLevel')) ?? -1;
+    const isKnown = [...(entries?.keys() ?? [])].every((key) => EXTENSION.has(key));
+    if (version === null || !isKnown || level < 0 || level >= LEVELS) return undefined;
+    highest = Math.max(highest ?? 0, (Number(version[1]) * 10 + Number(version[2])) * LEVELS + level);
+  }
+  return highest;
+}
+
+/** One more than the highest level of an extension; Adobe's are below 12. */
+const LEVELS = 100_000;
 
 /** Permits any change of the document security store that keeps its structure valid (12.8.4.3), and tells of what it lost. */
 function changedEvidence(pair: ObjectComparison, before: PdfDict, catalog: PdfDict): Change {

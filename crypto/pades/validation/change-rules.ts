@@ -215,11 +215,11 @@ export type Place =
  * | plain     | a value without references to other objects                                   |
  * | root      | a new object with the entries of the catalogue                                |
  * | name      | a name of the standard                                                        |
- * | grows     | everything that was there stays, with equal values                            |
- * | unused    | `grows`, and no field draws with what is new or exchanged                     |
+ * | levels    | extensions of the format: all that were there, at their levels or higher ones |
+ * | unused    | all that was there stays, and no field draws with what is new or exchanged    |
  * | xmp       | a stream of XMP                                                               |
  * | evidence  | streams of evidence, and references to them                                   |
- * | dropped   | nothing is left of it                                                         |
+ * | dropped   | it leads to no stream any more, and the streams are as before                 |
  * | flags     | a number                                                                      |
  * | read-only | the flag ReadOnly is added, no other changes                                  |
  * | seen      | flags of an annotation, when what is seen stays                               |
@@ -234,7 +234,7 @@ export type Judged =
   | 'plain'
   | 'root'
   | 'name'
-  | 'grows'
+  | 'levels'
   | 'unused'
   | 'xmp'
   | 'evidence'
@@ -294,7 +294,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('catalogue', 'DSS', 'evidence', { yields: ['evidence', 'evidence-lost'], clause: '12.8.4.3' }),
   rule('catalogue', 'Metadata', 'xmp', { yields: ['metadata', 'noticed'], clause: '14.3.2' }),
   rule('catalogue', 'Version PageMode PageLayout', 'name', { yields: ['noticed'], clause: '7.7.2' }),
-  rule('catalogue', 'Extensions', 'grows', { yields: ['upkeep'], clause: '7.12' }),
+  rule('catalogue', 'Extensions', 'levels', { yields: ['upkeep'], clause: '7.12' }),
   rule('evidence store', 'Type VRI Certs OCSPs CRLs', 'evidence', {
     yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',

@@ -230,10 +230,56 @@ test('the same document in another format, which its editor opens in place of th
   t.deepEqual(with9(objects[9], trailer), [PASSED], 'written again');
   t.deepEqual(with9(stream('', 'Pay 900'), trailer), [FAILED], 'exchanged');
   t.deepEqual(with9(stream('', 'Pay 900'), trailer.replace('text', 'sheet')), [FAILED], 'another type');
+  t.deepEqual(with9(stream('', 'Pay 900'), ''), [FAILED], 'exchanged, while the trailer leaves it out');
+  const dangling = appendRevision(pdf, bodies({ 60: '(x)' }), trailer.replace('9 0', '61 0'));
+  t.deepEqual(verdicts(dangling), [PASSED], 'left out, with a reference to an object that is not in use');
+  t.deepEqual(
+    verdicts(appendRevision(dangling, bodies({ 61: '(x)' }), trailer.replace('9 0', '62 0'))),
+    [PASSED],
+    'as before, again',
+  );
+  t.deepEqual(
+    verdicts(appendRevision(dangling, bodies({ 61: '(x)' }), trailer.replace('9 0', '61 0'))),
+    [PASSED],
+    'put into use as something that is no stream',
+  );
+  t.deepEqual(
+    verdicts(appendRevision(dangling, bodies({ 61: stream('', 'Pay 900') }), trailer.replace('9 0', '61 0'))),
+    [FAILED],
+    'put into use',
+  );
   const plain = signed(document({}));
   t.deepEqual(
     verdicts(appendRevision(plain, bodies({ 9: stream('', 'Pay 900') }), trailer)),
     [FAILED],
     'added',
   );
+});
+
+test('levels of extensions may rise, as programs write them with evidence, and nothing else of them may change', (t) => {
+  const extension = (level: number, version = '1.7', more = '') =>
+    `<< /BaseVersion /${version} /ExtensionLevel ${level} ${more} >>`;
+  const before = `<< /ESIC ${extension(2)} /ISO_ [${extension(32004, '2.0')}] >>`;
+  const pdf = signed(document({ 1: CATALOG.replace('>>', '/Extensions 8 0 R >>'), 8: before }));
+  const other = (from: string, to: string): string => before.replace(from, to);
+  for (const honest of [
+    other('/ExtensionLevel 2 ', '/ExtensionLevel 5 '),
+    other('/BaseVersion /1.7', '/BaseVersion /2.0'),
+    other(extension(2), `[${extension(1)} ${extension(2, '1.7', '/URL (https://example.org) /Type /X')}]`),
+    other('/ESIC', `/ADBE ${extension(8)} /Type /Extensions /ESIC`),
+  ])
+    t.deepEqual(verdicts(revised(pdf, { 8: honest })), [PASSED], honest);
+  for (const forged of [
+    other('/ExtensionLevel 2 ', '/ExtensionLevel 1 '),
+    other('/BaseVersion /1.7', '/BaseVersion /1.6'),
+    other('/ExtensionLevel 2 ', '/ExtensionLevel 100000 '),
+    other('/ExtensionLevel 2 ', '/ExtensionLevel 5 /Script (x) '),
+    other('/ExtensionLevel 2 ', '/ExtensionLevel 5 /URL 3 0 R '),
+    other(extension(2), '[]'),
+    other(extension(2), '3 0 R'),
+    other('/ESIC', '/Type /Catalog /ESIC'),
+    other(`/ESIC ${extension(2)}`, ''),
+    '(x)',
+  ])
+    t.deepEqual(verdicts(revised(pdf, { 8: forged })), [FAILED], forged);
 });

@@ -85,7 +85,9 @@ export const ruledDocument = (isLocked: boolean): Buffer => documentOf(isLocked,
 export function otherDocument(kind: Document): Buffer {
   if (kind === 'shared') return documentOf(false, true);
   const trailer = kind === 'hybrid' ? `/AdditionalStreams [/other ${METADATA} 0 R]` : '';
-  return classicPdf(documentObjects({ annots: 'direct', text: 'Pay 100' }), { trailer });
+  const objects = documentObjects({ annots: 'direct', text: 'Pay 100' });
+  if (kind === 'hybrid') objects.set(METADATA, stream('', 'Pay 100'));
+  return classicPdf(objects, { trailer });
 }
 
 function documentOf(isLocked: boolean, isShared: boolean): Buffer {
