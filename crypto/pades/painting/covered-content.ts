@@ -15,8 +15,8 @@ import { type PaintedPage, pageMarks } from './page-marks.ts';
 import { type Mark, THIN } from './painted-marks.ts';
 import { widened } from './paths.ts';
 
-/** `image`: only pictures are below, and whether they show something there is not looked at. */
-export type Covered = 'nothing' | 'content' | 'image' | 'unknown';
+/** `image`: only pictures are below, and whether they show something there is not looked at. `look`: so are looks of signatures. */
+export type Covered = 'nothing' | 'content' | 'look' | 'image' | 'unknown';
 
 /** An area that a later change paints. */
 export interface Cover {
@@ -86,11 +86,14 @@ export function coveredOn(
   {
     own,
     covers,
+    signs = false,
     spend,
   }: {
     /** Numbers of the changed widget, and of the other widgets of its field. */
     readonly own: readonly number[];
     readonly covers: readonly Cover[];
+    /** True for the look of a signature, which may lie over that of another. @default false */
+    readonly signs?: boolean;
     readonly spend: (steps: number) => void;
   },
 ): Covered {
@@ -99,15 +102,20 @@ export function coveredOn(
   const opaque = covers.filter(({ remains, isStroke }) => remains < LEGIBLE && isStroke !== true);
   const solid = opaque.filter(({ isText }) => !isText);
   let isOpen = false;
-  for (const { number, marks, rectangle, type, isDrawnByViewer } of annotations) {
+  let isLook = false;
+  for (const { number, marks, rectangle, type, isDrawnByViewer, isSignature } of annotations) {
     if (type === 'Popup' || (number !== undefined && own.includes(number))) continue;
-    if (marks === undefined ? false : judge(marks, true) === 'content') return 'content';
+    if (marks !== undefined && judge(marks, true) === 'content') {
+      if (!signs || !isSignature) return 'content';
+      isLook = true;
+    }
     if (!solid.some(({ box }) => overlaps(box, rectangle))) continue;
     if (marks === undefined && !SYMBOLS.has(type)) return 'content';
     isOpen ||= isDrawnByViewer;
   }
   if (content === undefined) return opaque.length > 0 ? 'unknown' : 'nothing';
   const found = judge(content, false);
+  if (isLook && found !== 'content') return 'look';
   return isOpen && found === 'nothing' ? 'unknown' : found;
 
   function judge(marks: readonly Mark[], isAnnotation: boolean): Covered {

@@ -1,5 +1,6 @@
 /** Reads the marks of a page before a change: those of its content, and of the annotations above it. */
 import {
+  asDict,
   asName,
   asReference,
   asText,
@@ -40,6 +41,8 @@ interface VisibleAnnotation {
   readonly marks: readonly Mark[] | undefined;
   /** True for a field whose appearance leaves its value to the viewer. */
   readonly isDrawnByViewer: boolean;
+  /** True for the look of a signature. */
+  readonly isSignature: boolean;
 }
 
 export interface PageMarks {
@@ -106,10 +109,14 @@ function shownAnnotations(
     if (dict === undefined || rectangle === undefined || isUnseen(pdf, dict)) continue;
     const type = asName(pdf.resolve(dict.get('Subtype'))) ?? '';
     const marks = annotationMarks(pdf, dict, rectangle, spend);
-    const value = type === 'Widget' ? asText(pdf.resolve(inheritedByField(pdf, dict, 'V'))) : undefined;
+    const value = type === 'Widget' ? pdf.resolve(inheritedByField(pdf, dict, 'V')) : undefined;
+    const isSignature =
+      value !== undefined &&
+      asDict(value) !== undefined &&
+      asName(pdf.resolve(inheritedByField(pdf, dict, 'FT'))) === 'Sig';
     const isDrawnByViewer =
-      (value ?? '').trim() !== '' && marks?.some(({ kind }) => kind === 'text') !== true;
-    found.push({ number: asReference(item)?.number, type, rectangle, marks, isDrawnByViewer });
+      (asText(value) ?? '').trim() !== '' && marks?.some(({ kind }) => kind === 'text') !== true;
+    found.push({ number: asReference(item)?.number, type, rectangle, marks, isDrawnByViewer, isSignature });
   }
   return found;
 }

@@ -184,7 +184,7 @@ function changedMetadata({ before, after }: ObjectComparison, old: PdfDict, now:
   if (!isXmp) return forbidden('changed /Metadata');
   const text = withoutTraces(after.pdf.stream(value));
   const isSame = text !== undefined && text === withoutTraces(before.pdf.stream(old.get('Metadata')));
-  return { kind: isSame ? 'metadata' : 'noticed', description: 'changed the XMP metadata' };
+  return { kind: isSame ? 'trace' : 'noticed', description: 'changed the XMP metadata' };
 }
 
 /** Most bytes of metadata that are compared. */

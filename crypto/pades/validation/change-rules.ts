@@ -56,6 +56,8 @@ export const CHANGE_KINDS = {
   continuation: { decisions: ALWAYS, clause: '7.5.6' },
   /** Flags of the form and extensions of the format, which evidence, time-stamps and signatures bring along. */
   upkeep: { decisions: ALWAYS, clause: '12.8.2.2' },
+  /** The element of a signature in the logical structure, by which programs read a document aloud. */
+  tagging: { decisions: EXCEPT_1, clause: '14.7' },
   /** Certificates and revocation values in the /DSS. */
   evidence: { decisions: ALWAYS, clause: '12.8.4.3' },
   /** Values that the /DSS had, taken out or exchanged: what was proven may no longer be. */
@@ -66,7 +68,9 @@ export const CHANGE_KINDS = {
   },
   /** A document time-stamp without an appearance. */
   timestamp: { decisions: ALWAYS, clause: '12.8.5' },
-  /** Changes that no page shows: the traces of a program, a field made read-only, an object to which nothing leads. */
+  /** The date and the name that each program leaves that saves a file, also with evidence alone. */
+  trace: { decisions: ALWAYS, clause: '14.3' },
+  /** Changes that no page shows: a field made read-only, an object to which nothing leads. */
   metadata: { decisions: EXCEPT_1, clause: '14.3' },
   /** Texts that programs show beside the pages, and entries that say how they open the file. */
   noticed: {
@@ -158,6 +162,15 @@ export const CHANGE_KINDS = {
     finding: ['pdf.covering', COVERING],
     clause: '12.8.2.2',
   },
+  /** A signature over the look of another, which whoever signed in between may have taken for content. */
+  'signature-over-look': {
+    decisions: ['undecided', 'refuse', 'refuse', 'refuse'],
+    inLock: 'undecided',
+    isLocked: true,
+    reason: HIDES,
+    finding: ['pdf.covering', COVERING],
+    clause: '12.8.2.2',
+  },
   /** A signature over the content of the page. */
   'signature-hides': { decisions: NEVER, isLocked: true, reason: HIDES, clause: '12.8.2.2' },
   /** A comment that draws nothing itself, and by which viewers mark no text. A signature without a level says nothing about comments. */
@@ -192,6 +205,8 @@ export type Place =
   | 'catalogue'
   | 'evidence store'
   | 'evidence of a signature'
+  | 'structure'
+  | 'structure element'
   | 'form'
   | 'new form'
   | 'form resources'
@@ -259,7 +274,12 @@ export interface EntryRule {
 }
 
 const FILLS: readonly ChangeKind[] = ['fill', 'fill-open', 'redrawn'];
-const SIGNS: readonly ChangeKind[] = ['signature', 'signature-over', 'signature-hides'];
+const SIGNS: readonly ChangeKind[] = [
+  'signature',
+  'signature-over',
+  'signature-over-look',
+  'signature-hides',
+];
 const ADDS: readonly ChangeKind[] = [...SIGNS, 'new-signature', 'new-signature-over', 'timestamp'];
 const COMMENTS: readonly ChangeKind[] = [
   'comment',
@@ -288,13 +308,17 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   rule('trailer', 'Root', 'root', { yields: ['metadata'], clause: '7.7.2' }),
   rule('trailer', 'Info', 'part', { yields: [], clause: '14.3.3' }),
   rule('information', 'Title Author Subject Keywords', 'plain', { yields: ['noticed'], clause: '14.3.3' }),
+  rule('information', 'ModDate Producer', 'plain', { yields: ['trace'], clause: '14.3.3' }),
   rule('information', '*', 'plain', { yields: ['metadata'], clause: '14.3.3' }),
 
   rule('catalogue', 'AcroForm', 'part', { yields: [], clause: '12.7.3' }),
   rule('catalogue', 'DSS', 'evidence', { yields: ['evidence', 'evidence-lost'], clause: '12.8.4.3' }),
-  rule('catalogue', 'Metadata', 'xmp', { yields: ['metadata', 'noticed'], clause: '14.3.2' }),
+  rule('catalogue', 'Metadata', 'xmp', { yields: ['trace', 'noticed'], clause: '14.3.2' }),
   rule('catalogue', 'Version PageMode PageLayout', 'name', { yields: ['noticed'], clause: '7.7.2' }),
   rule('catalogue', 'Extensions', 'levels', { yields: ['upkeep'], clause: '7.12' }),
+  rule('catalogue', 'StructTreeRoot', 'part', { yields: [], clause: '14.7' }),
+  rule('structure', 'K ParentTree ParentTreeNextKey', 'part', { yields: [], clause: '14.7.2' }),
+  rule('structure element', 'K', 'part', { yields: [], clause: '14.7.3' }),
   rule('evidence store', 'Type VRI Certs OCSPs CRLs', 'evidence', {
     yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',

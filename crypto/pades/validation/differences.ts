@@ -15,6 +15,7 @@ import { placeOf } from './field-changes.ts';
 import { formChanges } from './form-changes.ts';
 import { changedObjectsBelow, type ObjectComparison, type Root } from './object-comparison.ts';
 import { annotationChanges, pageChanges, pagePart } from './page-changes.ts';
+import { structureChanges } from './structure-changes.ts';
 import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
 /** Steps for each object of the survey. */
@@ -25,7 +26,9 @@ export function differencesBetween(pair: ObjectComparison): readonly Change[] {
   const survey = surveyDocument(pair.before.pdf);
   const parts = survey.numbers.size + survey.fields.size + survey.annotations.size;
   pair.before.spend(STEPS_PER_PART * parts);
-  const exempt = exemption(pair, survey);
+  const isPart = exemption(pair, survey);
+  const structure = structureChanges(pair, isPart);
+  const exempt = (number: number): boolean => isPart(number) || structure.compared.has(number);
   const seen = new Set<number>();
   const frozen = changedObjectsBelow(pair, lockedRoots(pair, survey), exempt, seen).map(
     ({ number, place, added }) =>
@@ -41,6 +44,7 @@ export function differencesBetween(pair: ObjectComparison): readonly Change[] {
     ...frozen,
     ...trailerChanges(pair),
     ...catalogChanges(pair),
+    ...structure.changes,
     ...form.changes,
     ...pageChanges(pair, survey, form.widgets),
     ...changesBelowComments(pair, survey, isJudged),

@@ -158,6 +158,12 @@ interface SignatureInfo {
 /** Classifies a signature, or a field for one, by what it covers on the page. */
 export function signatureChange({ covered, isVisible, ...change }: SignatureInfo): Change {
   if (covered === 'content') return { kind: 'signature-hides', ...change };
+  if (covered === 'look')
+    return {
+      kind: 'signature-over-look',
+      ...change,
+      detail: `${change.description}: it lies over the look of an earlier one`,
+    };
   const isOver = covered !== 'nothing';
   const where = covered === 'image' ? 'it lies over a picture' : 'what is below it cannot be read';
   const detail = isOver ? { detail: `${change.description}: ${where}` } : {};

@@ -153,7 +153,9 @@ function judgeViewer(
   if (rectangle === undefined || pages === undefined || !drawsText(pdf, dict)) return FAITHFUL;
   if (field.type === 'Btn' || field.type === 'Sig') return FAITHFUL;
   const hasFill = frameOf(pdf, dict).background;
-  const covered = coveredOnAny(pair, pages, field.number, [{ box: rectangle, remains: 0, isText: !hasFill }]);
+  const covered = coveredOnAny(pair, pages, field.number, {
+    covers: [{ box: rectangle, remains: 0, isText: !hasFill }],
+  });
   return covered === 'nothing' ? judgeStyle(pdf, dict) : leavesOpen('viewers draw, over what was there');
 }
 
@@ -201,7 +203,7 @@ function judgeSigned(
   if (!isButton || rectangle === undefined || pages === undefined) return leavesOpen(judged.reason);
   if (isSmall(rectangle)) return judged;
   const covers = paintedAreas(pair, number, rectangle);
-  const covered = coveredOnAny(pair, pages, field.number, covers);
+  const covered = coveredOnAny(pair, pages, field.number, { covers });
   return covered === 'content' ? forbids('hides what was there') : leavesOpen(judged.reason);
 }
 
@@ -231,7 +233,7 @@ export function coveredBySignature(
   const turned = [...(pages ?? [])].flatMap((page) => turnedPlace(pdf, dict, page, rectangle));
   const covers = [...frame, ...turned, ...fresh.flatMap((one) => paintedAreas(pair, one, rectangle))];
   if (covers.length === 0) return 'nothing';
-  return pages === undefined ? 'unknown' : coveredOnAny(pair, pages, number, covers);
+  return pages === undefined ? 'unknown' : coveredOnAny(pair, pages, number, { covers, signs: true });
 }
 
 /** Returns where a widget is shown that is not turned with its page: around its upper left corner (table 167). */
@@ -421,7 +423,7 @@ function judgeCovers(
     const isFilled = fresh.some((cover) => !cover.isText && !cover.isFrame);
     return isFilled ? leavesOpen('fills a rectangle on no page that lists the field') : rest;
   }
-  const covered = coveredOnAny(pair, pages, field.number, fresh);
+  const covered = coveredOnAny(pair, pages, field.number, { covers: fresh });
   if (covered === 'content') return forbids('hides what was there');
   if (covered === 'image') return leavesOpen('covers a part of a picture');
   if (covered === 'nothing') return rest;
@@ -465,14 +467,14 @@ function combCells({ after: { pdf } }: ObjectComparison, { dict }: SurveyedField
 /** Steps for looking at one page, besides those for its content. */
 const STEPS_PER_PAGE = 50;
 
-export const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'content'];
+export const WORST: readonly Covered[] = ['nothing', 'unknown', 'image', 'look', 'content'];
 
 /** Returns the worst of all pages: a widget can be listed by several. */
 function coveredOnAny(
   pair: ObjectComparison,
   pages: ReadonlySet<SurveyedPage>,
   number: number,
-  covers: readonly Cover[],
+  what: { readonly covers: readonly Cover[]; readonly signs?: boolean },
 ): Covered {
   let worst: Covered = 'nothing';
   const own = widgetsOf(pair.before.pdf, number);
@@ -480,7 +482,7 @@ function coveredOnAny(
     pair.before.spend(STEPS_PER_PAGE);
     const covered = coveredOn(pair.before.pdf, page, {
       own,
-      covers,
+      ...what,
       spend: (steps) => pair.before.spend(steps),
     });
     if (WORST.indexOf(covered) > WORST.indexOf(worst)) worst = covered;

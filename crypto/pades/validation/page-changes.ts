@@ -14,10 +14,9 @@ import {
 } from '../../pdf/index.ts';
 import { referenceTo, streamsOf } from '../painting/appearance-streams.ts';
 import { BLEND_MODES, blendMode } from '../painting/compositing.ts';
-import { annotationKind, isComment } from './annotation-kinds.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import { type ChangeKind, ruleOf } from './change-rules.ts';
-import { type CommentLook, commentLook, opensWindow } from './comment-marks.ts';
+import { annotationKind, type CommentLook, commentLook, isComment, opensWindow } from './comment-marks.ts';
 import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';

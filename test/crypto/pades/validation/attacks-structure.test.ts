@@ -283,3 +283,85 @@ test('levels of extensions may rise, as programs write them with evidence, and n
   ])
     t.deepEqual(verdicts(revised(pdf, { 8: forged })), [FAILED], forged);
 });
+
+test('the logical structure gets the element of a signature field, and nothing else of what is read aloud changes', (t) => {
+  const outline = '<< /Title (One) /Parent 20 0 R /Dest [3 0 R /Fit] /SE 11 0 R >>';
+  const own: Bodies = {
+    1: CATALOG.replace(
+      '>>',
+      '/StructTreeRoot 10 0 R /Outlines 20 0 R /AcroForm << /Fields [30 0 R 31 0 R] >> >>',
+    ),
+    3: page('/Annots [30 0 R 31 0 R]'),
+    10: '<< /Type /StructTreeRoot /K 11 0 R /ParentTree 15 0 R /Namespaces [18 0 R] >>',
+    11: '<< /Type /StructElem /S /Document /P 10 0 R /K 14 0 R >>',
+    12: '<< /S /P /P 11 0 R /Pg 3 0 R /K [0 << /Type /MCR /MCID 1 >>] >>',
+    13: '<< /S /P /P 11 0 R /Pg 3 0 R /K 17 0 R >>',
+    14: '[12 0 R 13 0 R]',
+    15: '<< /Kids [16 0 R] >>',
+    16: '<< /Limits [0 0] /Nums [0 [12 0 R 12 0 R 13 0 R]] >>',
+    17: '<< /Type /MCR /MCID 2 >>',
+    18: '<< /Type /Namespace /NS (http://iso.org/pdf2/ssn) >>',
+    20: '<< /First 21 0 R /Last 21 0 R /Count 1 >>',
+    21: outline,
+    30: `<< ${WIDGET} /FT /Sig /T (Later) /StructParent 1 >>`,
+    31: `<< ${WIDGET.replace('20 20 90 40', '20 50 90 70')} /FT /Tx /T (Text) >>`,
+  };
+  const pdf = signed(document(own));
+  t.deepEqual(verdicts(pdf), [PASSED]);
+  const element = (more = '', field = 30, type = 'OBJR') =>
+    `<< /Type /StructElem /S /Form /P 11 0 R /Pg 3 0 R /K [<< /Type /${type} /Obj ${field} 0 R >>] ${more} >>`;
+  const honest: Bodies = {
+    14: '[60 0 R 12 0 R 13 0 R]',
+    15: '<< /Kids [16 0 R 61 0 R] >>',
+    60: element('/NS 18 0 R'),
+    61: '<< /Limits [1 1] /Nums [1 60 0 R] >>',
+  };
+  t.deepEqual(verdicts(revised(pdf, honest)), [PASSED]);
+  t.deepEqual(verdicts(revised(revised(pdf, honest), { 62: '(x)' })), [PASSED]);
+  const forgeries: Readonly<Record<string, Bodies>> = {
+    'other order': { 14: '[13 0 R 60 0 R 12 0 R]' },
+    'a kid left out': { 14: '[12 0 R 60 0 R]' },
+    'a kid read twice': { 14: '[12 0 R 13 0 R 12 0 R 60 0 R]' },
+    'an alternative text': { 60: element('/Alt (Pay 900)') },
+    'another role': { 60: element().replace('/Form', '/P') },
+    'a namespace of its own': { 60: element('/NS 62 0 R'), 62: '<< /Type /Namespace /NS (x) >>' },
+    'another parent': { 60: element().replace('/P 11', '/P 12') },
+    'text of the page': { 60: element().replace(/\/K .*\]/, '/K 5') },
+    'two kids': { 60: element().replace('] ', ' 5] ') },
+    'the element of another field': { 60: element('', 31) },
+    'another kind of kid': { 60: element('', 30, 'MCR') },
+    'another object in the place of an element': { 12: element() },
+    'the content of an element': { 17: '<< /Type /MCR /MCID 0 >>' },
+    'the parents of the page': { 16: '<< /Limits [0 0] /Nums [0 [13 0 R 12 0 R 13 0 R]] >>' },
+    'a parent without an element': { 61: '<< /Limits [1 1] /Nums [1 12 0 R] >>' },
+    'the same key twice': { 61: '<< /Limits [1 1] /Nums [0 60 0 R 1 60 0 R] >>' },
+    'a loop in the parent tree': { 61: '<< /Kids [61 0 R] >>' },
+    'a role map': { 10: (own[10] ?? '').replace('/K', '/RoleMap << /P /Artifact >> /K') },
+    'the aim of a bookmark': { 21: outline.replace('11 0', '12 0') },
+  };
+  for (const [name, forged] of Object.entries(forgeries))
+    t.deepEqual(verdicts(revised(pdf, { ...honest, ...forged })), [FAILED], name);
+  const unread = signed(document({ ...own, 16: '<< /Nums [0 12 0 R 0 13 0 R] >>' }));
+  t.deepEqual(
+    verdicts(revised(unread, { 16: own[16] ?? '' })),
+    [FAILED],
+    'a parent tree that was not readable',
+  );
+});
+
+test('a signature over the look of an earlier one leaves the earlier one undecided', (t) => {
+  const field = (name: string) =>
+    `<< /Type /Annot /Subtype /Widget /Rect [20 20 120 60] /F 4 /P 3 0 R /FT /Sig /T (${name}) >>`;
+  const appearance = { lines: ['Signed by Ana'] };
+  const own: Bodies = {
+    1: CATALOG.replace('>>', '/AcroForm << /Fields [30 0 R 31 0 R] >> >>'),
+    3: page('/Annots [30 0 R 31 0 R]'),
+    30: field('One'),
+    31: field('Two'),
+  };
+  const one = signed(document(own), { fieldName: 'One', appearance });
+  t.deepEqual(verdicts(signed(one, { fieldName: 'Two' })), [PASSED, PASSED], 'without a look');
+  t.deepEqual(verdicts(signed(one, { fieldName: 'Two', appearance })), ['INDETERMINATE GENERIC', PASSED]);
+  const certified = signed(document(own), { fieldName: 'One', appearance, certification: 2 });
+  t.deepEqual(verdicts(signed(certified, { fieldName: 'Two', appearance })), [FAILED, PASSED]);
+});

@@ -55,6 +55,9 @@ const OPEN = 58;
 const METADATA = 51;
 const TEMPLATE = 59;
 const DATA = 60;
+const STRUCTURE = 90;
+const DOCUMENT = 91;
+const PARENTS = 93;
 /** Fields that a lock names; it leaves the field Open alone. */
 const NAMES = '(Name) (Approval) (Agree) (Pick) (Hidden) (Group) (Rich) (Earlier) (Twin) (Later) (Group2)';
 
@@ -139,6 +142,14 @@ function documentOf(isLocked: boolean, isShared: boolean): Buffer {
     HIGHLIGHT,
     `<< /Type /Annot /Subtype /Highlight /Rect [20 120 60 128] /QuadPoints [20 128 60 128 20 120 60 120] /F 4 /P ${PAGE} 0 R >>`,
   );
+  put(
+    STRUCTURE,
+    `<< /Type /StructTreeRoot /K [${DOCUMENT} 0 R] /ParentTree ${PARENTS} 0 R /ParentTreeNextKey 1 /RoleMap << >> >>`,
+  );
+  put(DOCUMENT, `<< /Type /StructElem /S /Document /P ${STRUCTURE} 0 R /K [92 0 R] >>`);
+  put(92, `<< /Type /StructElem /S /P /P ${DOCUMENT} 0 R /Pg ${PAGE} 0 R /K 0 /ActualText (Pay 100) >>`);
+  put(PARENTS, '<< /Nums [0 94 0 R] >>');
+  put(94, '[92 0 R]');
   put(INFORMATION, '<< /Title (Pay) /Producer (one) >>');
   put(METADATA, xmp('Pay'));
   put(TEMPLATE, stream('', '<template/>'));
@@ -146,7 +157,13 @@ function documentOf(isLocked: boolean, isShared: boolean): Buffer {
   const twice = `/XFA [(template) ${TEMPLATE} 0 R (datasets) ${DATA} 0 R]`;
   put(FORM, `<< /Fields [${listed(FIELDS)}] ${twice} /DR << /Font << /F1 3 0 R >> >> >>`);
   put(PAGE, (objects.get(PAGE) ?? '').replace(/\/Annots \[[^\]]*\]/, `/Annots [${listed(ANNOTATIONS)}]`));
-  put(CATALOG, (objects.get(CATALOG) ?? '').replace('<<', `<< /Metadata ${METADATA} 0 R`));
+  put(
+    CATALOG,
+    (objects.get(CATALOG) ?? '').replace(
+      '<<',
+      `<< /Metadata ${METADATA} 0 R /StructTreeRoot ${STRUCTURE} 0 R`,
+    ),
+  );
   return classicPdf(objects, { trailer: `/Info ${INFORMATION} 0 R` });
 }
 
@@ -269,7 +286,7 @@ function trailerCases(): Record<string, EntryCases> {
     },
     'trailer/Root': { honest: rooted('metadata', ''), forged: rooted('forbidden', '/NeedsRendering true') },
     'trailer/Info': {
-      honest: as('metadata', () => [[FREE, '<< /Title (Pay) >>']], `/Info ${FREE} 0 R`),
+      honest: as('trace', () => [[FREE, '<< /Title (Pay) >>']], `/Info ${FREE} 0 R`),
       forged: fails(() => [[FREE, '[(Pay)]']], `/Info ${FREE} 0 R`),
     },
     ...Object.fromEntries(
@@ -278,7 +295,9 @@ function trailerCases(): Record<string, EntryCases> {
         plainEntry('noticed', INFORMATION, key, '(Other)'),
       ]),
     ),
-    'information/*': plainEntry('metadata', INFORMATION, 'ModDate', '(D:2027)'),
+    'information/ModDate': plainEntry('trace', INFORMATION, 'ModDate', '(D:2027)'),
+    'information/Producer': plainEntry('trace', INFORMATION, 'Producer', '(two)'),
+    'information/*': plainEntry('metadata', INFORMATION, 'Trapped', '/True'),
   };
 }
 
@@ -335,6 +354,48 @@ function catalogCases(): Record<string, EntryCases> {
     'evidence of a signature/Type': evidence('AB', '/Type /VRI', '/Typ /VRI'),
     'evidence of a signature/TU': evidence('AB', '/TU (D:2026)', `/TU ${RUBBISH[0]} 0 R`),
     'evidence of a signature/TS': evidence('AB', `/TS ${FREE} 0 R`, `/TS ${RUBBISH[0]} 0 R`),
+  };
+}
+
+/** The structure of a document with an element for the field of a signature. */
+function structureCases(): Record<string, EntryCases> {
+  const element = (parent: number, more = ''): readonly [number, string] => [
+    FREE,
+    `<< /Type /StructElem /S /Form /P ${parent} 0 R /Pg ${PAGE} 0 R /K << /Type /OBJR /Obj ${EMPTY_FIELD} 0 R >> ${more} >>`,
+  ];
+  const grown = (pdf: Buffer, number: number, more = ''): Objects => [
+    edited(pdf, number, /\/K \[(.*?)\]/, `/K [$1 ${FREE} 0 R]`),
+    element(number, more),
+  ];
+  const parents = (of0: string): readonly [number, string] => [
+    PARENTS,
+    `<< /Nums [0 ${of0} 1 ${FREE} 0 R] >>`,
+  ];
+  const next = (pdf: Buffer, key: number) => withEntry(pdf, STRUCTURE, 'ParentTreeNextKey', String(key));
+  return {
+    'catalogue/StructTreeRoot': {
+      honest: as('tagging', (pdf) => grown(pdf, DOCUMENT)),
+      forged: fails((pdf) => [withEntry(pdf, CATALOG, 'StructTreeRoot', '')]),
+    },
+    'structure/K': {
+      honest: as('tagging', (pdf) => grown(pdf, STRUCTURE)),
+      forged: fails((pdf) => [
+        withEntry(pdf, STRUCTURE, 'K', `[${FREE} 0 R ${FREE} 0 R]`),
+        element(STRUCTURE),
+      ]),
+    },
+    'structure/ParentTree': {
+      honest: as('tagging', (pdf) => [...grown(pdf, DOCUMENT), parents('[92 0 R]')]),
+      forged: fails((pdf) => [...grown(pdf, DOCUMENT), parents(`[${DOCUMENT} 0 R]`)]),
+    },
+    'structure/ParentTreeNextKey': {
+      honest: as('tagging', (pdf) => [...grown(pdf, DOCUMENT), parents('94 0 R'), next(pdf, 2)]),
+      forged: fails((pdf) => [...grown(pdf, DOCUMENT), parents('94 0 R'), next(pdf, 0)]),
+    },
+    'structure element/K': {
+      honest: as('tagging', (pdf) => grown(pdf, DOCUMENT)),
+      forged: fails((pdf) => grown(pdf, DOCUMENT, '/ActualText (Pay 900)')),
+    },
   };
 }
 
@@ -745,6 +806,7 @@ function pageCases(): Record<string, EntryCases> {
 export const changeCases = (): Readonly<Record<string, EntryCases>> => ({
   ...trailerCases(),
   ...catalogCases(),
+  ...structureCases(),
   ...formCases(),
   ...fieldCases(),
   ...newFieldCases(),
@@ -756,9 +818,15 @@ export const UNNAMED: readonly (readonly [place: string, number: number, keys: s
   [
     'catalogue',
     CATALOG,
-    'Pages PageLabels Names Dests ViewerPreferences Outlines Threads OpenAction AA URI StructTreeRoot MarkInfo Lang SpiderInfo OutputIntents PieceInfo OCProperties Perms Legal Requirements Collection NeedsRendering AF DPartRoot Zz',
+    'Pages PageLabels Names Dests ViewerPreferences Outlines Threads OpenAction AA URI MarkInfo Lang SpiderInfo OutputIntents PieceInfo OCProperties Perms Legal Requirements Collection NeedsRendering AF DPartRoot Zz',
   ],
   ['form', FORM, 'CO Q Zz'],
+  ['structure', STRUCTURE, 'Type IDTree RoleMap ClassMap Namespaces PronunciationLexicon AF Zz'],
+  [
+    'structure element',
+    DOCUMENT,
+    'S P ID Ref Pg A C R T Lang Alt E ActualText AF NS PhoneticAlphabet Phoneme Zz',
+  ],
   [
     'field',
     TEXT_FIELD,

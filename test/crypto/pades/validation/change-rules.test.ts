@@ -33,9 +33,11 @@ const DECISIONS = `
 forbidden           refuse     refuse  refuse     refuse
 continuation        permit     permit  permit     permit
 upkeep              permit     permit  permit     permit
+tagging             permit     refuse  permit     permit
 evidence            permit     permit  permit     permit
 evidence-lost       warn       warn    warn       warn
 timestamp           permit     permit  permit     permit
+trace               permit     permit  permit     permit
 metadata            permit     refuse  permit     permit
 noticed             warn       refuse  warn       warn
 padding             warn       undecided  warn    warn
@@ -52,6 +54,7 @@ signature           permit     refuse  permit     permit     locked
 signature-over      warn       refuse  warn       warn       locked
 new-signature       warn       refuse  refuse     refuse     locked
 new-signature-over  warn       refuse  refuse     refuse     locked
+signature-over-look  undecided  refuse  refuse    refuse     locked
 signature-hides     refuse     refuse  refuse     refuse     locked
 comment             warn       refuse  refuse     permit
 comment-drawn       warn       refuse  refuse     warn

@@ -1,9 +1,9 @@
 /**
- * Annotations of every kind, added, changed and removed after signatures of each level, by the table of `annotation-kinds.ts`;
+ * Annotations of every kind, added, changed and removed after signatures of each level, by the table of `comment-marks.ts`;
  * and comments that change what a reader takes from signed content, each beside one that does not.
  */
 import test from 'ava';
-import { ANNOTATION_KINDS } from '#crypto/pades/validation/annotation-kinds.js';
+import { ANNOTATION_KINDS } from '#crypto/pades/validation/comment-marks.js';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import {
   appearance,
