@@ -250,6 +250,29 @@ function isBorder({ edges, isShaped, lightness }: Mark, field: Box): boolean {
   );
 }
 
+/** Thickness of the sides of a border that are filled one by one, units of the page. */
+const MAX_SIDE = 6;
+/** Least part of a side of the field that such a side of the border extends over. */
+const LONG_SIDE = 0.8;
+
+/** True for one side of a border as a trapezium, which some programs fill: at an edge of the field, slanted at its ends alone. */
+export function isSideOfFrame({ kind, box, edges, isCurved, isShaped }: Mark, field: Box): boolean {
+  const thickness = thicknessOf(box);
+  if (kind !== 'fill' || isCurved || isShaped || edges === undefined || thickness > MAX_SIDE) return false;
+  const isLevelSide = isLevel(box);
+  const [from, to, low, high] = isLevelSide
+    ? (['left', 'right', 'bottom', 'top'] as const)
+    : (['bottom', 'top', 'left', 'right'] as const);
+  const isNear = (one: number, other: number): boolean => Math.abs(one - other) <= THIN;
+  const isAtEdge = isNear(box[low], field[low]) || isNear(box[high], field[high]);
+  const isLong = box[to] - box[from] >= LONG_SIDE * (field[to] - field[from]);
+  const isPlain = (edge: Box): boolean =>
+    thicknessOf(edge) < EDGE && isLevel(edge) === isLevelSide && edge[to] - edge[from] > 2 * thickness;
+  const isAtEnd = (edge: Box): boolean =>
+    edge[to] <= box[from] + thickness + EDGE || edge[from] >= box[to] - thickness - EDGE;
+  return isAtEdge && isLong && edges.every((edge) => isPlain(edge) || isAtEnd(edge));
+}
+
 /** Distance from the edges of a filled shape at which they stay to be seen, in units of the page. */
 const EDGE = 0.5;
 

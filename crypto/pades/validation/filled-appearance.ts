@@ -25,6 +25,7 @@ import {
   type Covered,
   coveredOn,
   coversOf,
+  isSideOfFrame,
 } from '../painting/covered-content.ts';
 import { type Box, boxOf, contains, thicknessOf } from '../painting/geometry.ts';
 import {
@@ -373,7 +374,7 @@ function judgePaths(
   if (marks.some(({ kind }) => kind === 'image')) return 'draws a picture';
   const paths = marks.filter(({ kind }) => kind === 'fill' || kind === 'stroke');
   const isButton = type === 'Btn' && isSmall(rectangle);
-  if (!isButton && paths.some(({ isRectilinear }) => !isRectilinear))
+  if (!isButton && paths.some((mark) => !mark.isRectilinear && !isSideOfFrame(mark, rectangle)))
     return 'draws more than boxes and lines';
   if (paths.length > limit) return 'draws more boxes and lines than a field has';
   return paths.every((mark) => isInside(mark, rectangle)) ? undefined : 'paints outside of its rectangle';

@@ -467,3 +467,32 @@ test('a page may be written again with decimals in its extent, and not with anot
   t.is(extent('[0.0 0 200.00 200]'), 'passed');
   t.is(extent('[0 0 200 150]'), 'failed');
 });
+
+test('a border may be filled side by side, slanted at its corners, and draws nothing else', (t) => {
+  const pdf = signed(contract());
+  const sides = [
+    '2 18 m 68 18 l 70 20 l 0 20 l 2 18 l f',
+    '68 18 m 68 2 l 70 0 l 70 20 l 68 18 l f',
+    '68 2 m 2 2 l 0 0 l 70 0 l 68 2 l f',
+    '2 2 m 2 18 l 0 20 l 0 0 l 2 2 l f',
+  ];
+  const filled = (paths: readonly string[]) =>
+    appendRevision(
+      pdf,
+      new Map([
+        [TEXT_FIELD, textField('(y)', FREE)],
+        [FREE, appearance(`1 0.7 0.7 rg ${paths.join(' ')} 0 g BT /F1 9 Tf 5 6 Td (y) Tj ET`)],
+      ]),
+    );
+  const verdict = (paths: readonly string[]) => reportOn(filled(paths)).signatures[0]?.indication;
+  t.is(verdict(sides), 'TOTAL-PASSED');
+  const [top = '', ...others] = sides;
+  for (const [name, forged] of Object.entries({
+    'a notch in the middle': top.replace('68 18 l', '30 18 l 32 20 l 34 18 l 68 18 l'),
+    'away from the edge': top.replaceAll('18', '12').replaceAll('20', '14'),
+    short: top.replaceAll('68', '38').replaceAll('70', '40'),
+    thick: top.replaceAll('18', '12'),
+    curved: top.replace('68 18 l', '20 18 40 18 68 18 c'),
+  }))
+    t.is(verdict([forged, ...others]), 'TOTAL-FAILED', name);
+});
