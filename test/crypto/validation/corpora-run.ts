@@ -2,7 +2,7 @@
  * Compares our verdicts with those that public corpora state. The corpora are git directories on this machine; nothing
  * of them is kept in the repository.
  *
- * `node dist/test/crypto/validation/corpora-run.js [--list] dss=<git dir> digidoc4j=<git dir> xmlsec=<git dir>`
+ * `node dist/test/crypto/validation/corpora-run.js [--list] dss=<git dir> digidoc4j=<git dir> xmlsec=<git dir> itext=<git dir>`
  *
  * No trust anchor is given, so that a verdict is about integrity: *intact* (each signature's value and digests were
  * verified), *open* (something is not judged) or *broken* (proven). A stated verdict of valid agrees with intact; one
@@ -139,10 +139,25 @@ function ofShellTests(corpus: Corpus): Sample[] {
   return [...stated].map(([path, verdict]) => ({ path, stated: verdict }));
 }
 
+/** Tests in Java say of the revisions of a PDF whether each permits the next; those of two opinions are left out. */
+function ofRevisionTests(corpus: Corpus): Sample[] {
+  const tests = corpus.list().filter((path) => /\/DocumentRevisionsValidator\w*Test\.java$/.test(path));
+  return corpus.texts(tests).flatMap((text, index) => {
+    const folder = (tests[index] ?? '').replace('/java/', '/resources/').replace(/\.java$/, '');
+    return text.split('public void ').flatMap((method) => {
+      const [, name] = /"([^"]+\.pdf)"/.exec(method) ?? [];
+      const said = new Set(Array.from(method.matchAll(/ValidationResult\.(\w+)/g), ([, status]) => status));
+      if (name === undefined || said.size !== 1 || said.has('INDETERMINATE')) return [];
+      return [{ path: join(folder, name), stated: said.has('VALID') ? 'valid' : 'invalid' } as const];
+    });
+  });
+}
+
 const CORPORA: { readonly [name: string]: (corpus: Corpus) => Sample[] } = {
   dss: ofJavaTests,
   digidoc4j: ofFolders,
   xmlsec: ofShellTests,
+  itext: ofRevisionTests,
 };
 
 /** Types of errors about trust, time and policy, which say nothing about integrity. */
