@@ -1,4 +1,4 @@
-/** Threads of a group start by need. Source: docs/decisions/0440-pool-threads-by-need.md. */
+/** Threads of a group start by need. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
