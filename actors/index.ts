@@ -22,7 +22,7 @@ export type { Mailer } from './portal/mails/mail-port.ts';
 export { createSmtpMailer, verifyRelay } from './portal/mails/smtp.ts';
 export type { PortalOptions } from './portal/portal-options.ts';
 export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/tenants-bootstrap.ts';
-export { sampleContract } from './portal/uploads/sample-contract.ts';
+export { SAMPLE_MARK, sampleContract } from './portal/uploads/sample-contract.ts';
 export { Services } from './services.ts';
 export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
 export { ACTOR_FAULTS } from './shared/failures/batch-fault-points.ts';

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
 import { validateFile } from '@sealwright/signatures';
-import { FIRST_APPLICATION, sampleContract } from '../actors/index.ts';
+import { FIRST_APPLICATION, SAMPLE_MARK, sampleContract } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';
@@ -142,7 +142,12 @@ class PortalCalls {
       const [created] = await this.call<{ documentId: string }[]>('POST', '/api/documents', {
         files: [{ id, displayName, name: 'sample-contract.pdf', contentType: 'application/pdf' }],
         flowActions: [
-          { type: 'Signer', allowElectronicSignature: true, user: { name: 'Ana Example', email } },
+          {
+            type: 'Signer',
+            allowElectronicSignature: true,
+            user: { name: 'Ana Example', email },
+            prePositionedMarks: [SAMPLE_MARK],
+          },
         ],
         disablePendingActionNotifications: silent,
       });

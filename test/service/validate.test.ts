@@ -70,6 +70,8 @@ test.serial(
         signatures: [{ indication: 'TOTAL-PASSED', subIndication: null, level: 'B', location: null }],
       });
       const [signature] = report.signatures as Record<string, unknown>[];
+      // The chain of the own certificate is known also where its revocation is asked for.
+      t.deepEqual(Object(signature?.['results']).warnings, []);
       const { validityEnd } = Object(signature?.['certificate']);
       for (const given of [signature?.['signingTime'], signature?.['bestTime'], validityEnd]) {
         const time = String(given);

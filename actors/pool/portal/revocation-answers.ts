@@ -18,11 +18,12 @@ export function issuerSource(thread: Asking): EvidenceSource | undefined {
   return thread.profiles.trust.issuerHosts.length === 0 ? undefined : sourceOf(thread);
 }
 
-/** One source per thread, which caches answers. */
-function sourceOf({ profiles: { trust }, clock }: Asking): EvidenceSource {
+/** One source per thread, which caches answers. Own certificates have answers, too: they end at the anchors of profiles. */
+function sourceOf({ profiles: { byName, trust }, clock }: Asking): EvidenceSource {
   const known = sources.get(trust);
   if (known !== undefined) return known;
-  const source = evidenceOver(createAuthorityTransport({ clock, ...trust }), trust, clock);
+  const roots = [...trust.roots, ...[...byName.values()].flatMap(({ anchors }) => anchors)];
+  const source = evidenceOver(createAuthorityTransport({ clock, ...trust }), { ...trust, roots }, clock);
   sources.set(trust, source);
   return source;
 }
