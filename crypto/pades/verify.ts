@@ -180,7 +180,7 @@ function checkEarlier(
 function checkContents({ cms, contentsFault }: FoundSignature): Check {
   return {
     name: 'contents',
-    ok: cms !== undefined,
+    ok: contentsFault === undefined,
     detail: contentsFault ?? `A structure of ${cms?.length ?? 0} bytes, then zeros only.`,
   };
 }

@@ -133,8 +133,9 @@ export interface FoundSignature {
   readonly coverage: Coverage | undefined;
   readonly coverageFault: string | undefined;
   readonly isRangeIndirect: boolean;
-  /** The CMS without its zero padding; undefined when there is none. */
+  /** The CMS without what fills its space; undefined when there is none. */
   readonly cms: Buffer | undefined;
+  /** Reason why there is no CMS or, beside one, what follows it in its space. */
   readonly contentsFault: string | undefined;
 }
 
@@ -199,7 +200,6 @@ function examine(
     (isRangeIndirect ? faultOfPlace(range, list) : undefined);
   const [, placeholderStart = 0, placeholderEnd = 0, rest = 0] = range ?? [];
   const value = contents === undefined ? undefined : hexBytes(contents);
-  const cms = value && withoutFill(value);
   return {
     field,
     dict,
@@ -211,9 +211,9 @@ function examine(
         : undefined,
     coverageFault,
     isRangeIndirect,
-    cms: typeof cms === 'string' ? undefined : cms,
-    contentsFault:
-      cms === undefined ? '/Contents is no hexadecimal string.' : typeof cms === 'string' ? cms : undefined,
+    ...(value === undefined
+      ? { cms: undefined, contentsFault: '/Contents is no hexadecimal string.' }
+      : withoutFill(value)),
   };
 }
 
@@ -274,18 +274,20 @@ function hexBytes({ bytes, start, end }: ByteSlice): Buffer | undefined {
 /** White-space characters of PDF (7.2.3). */
 const WHITE_SPACE = /[\0\t\n\f\r ]+/g;
 
-/** Returns the structure at the beginning if only zeros follow; otherwise the reason. */
-function withoutFill(value: Buffer): Buffer | string {
-  let end: number;
+/** Returns the structure at the beginning. What follows it was not signed, and nothing reads it. */
+function withoutFill(value: Buffer): Pick<FoundSignature, 'cms' | 'contentsFault'> {
   try {
-    end = readElement(value).next;
+    const { next } = readElement(value);
+    const at = value.findIndex((byte, index) => index >= next && byte !== 0);
+    return {
+      cms: value.subarray(0, next),
+      contentsFault:
+        at < 0 ? undefined : `/Contents has other bytes than zeros after the signature, at ${at}.`,
+    };
   } catch (error) {
-    return `/Contents can't be read: ${error instanceof Error ? error.message : String(error)}.`;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { cms: undefined, contentsFault: `/Contents can't be read: ${reason}.` };
   }
-  for (let at = end; at < value.length; at++) {
-    if (value[at] !== 0) return `/Contents has other bytes than zeros after the signature, at ${at}.`;
-  }
-  return value.subarray(0, end);
 }
 
 /** Number of signatures in a PDF file. */

@@ -332,6 +332,8 @@ function isStore(pdf: PdfDocument, slice: ByteSlice): boolean {
   if (!isPlain(values.get('Type'))) return false;
   if (related === undefined) return !values.has('VRI');
   return related.entries.every((entry) => {
+    // Some programs write a type among the signatures.
+    if (related.keyOf(entry) === 'Type') return asName(related.valueAt(entry)) !== undefined;
     const parts = ruledEntries(pdf, related.valueAt(entry), 'evidence of a signature');
     return (
       parts !== undefined &&

@@ -21,7 +21,7 @@ export function placementFindings(
   next: FoundSignature | undefined,
   state: DocumentState | string | undefined,
 ): readonly Finding[] {
-  const { coverage, coverageFault, contentsFault, alsoIn, isInForm } = found;
+  const { coverage, coverageFault, cms, contentsFault, alsoIn, isInForm } = found;
   const findings: Finding[] = [];
   findings.push(
     coverage === undefined
@@ -39,7 +39,7 @@ export function placementFindings(
   findings.push(
     contentsFault === undefined
       ? passed('pdf.contents', 'The space of the signature holds one structure and zeros.')
-      : failed('pdf.contents', contentsFault),
+      : (cms === undefined ? failed : warned)('pdf.contents', contentsFault),
   );
   if (alsoIn.length > 0) {
     findings.push(

@@ -347,6 +347,8 @@ interface Section {
   readonly bound: number;
   readonly main: XrefTable | XrefStream;
   readonly hybrid: XrefStream | undefined;
+  /** Offset of the hybrid stream. */
+  readonly beside: number | undefined;
 }
 
 /** Most sections, far above the number of revisions of real files. */
@@ -380,6 +382,10 @@ export function readXref(reading: Reading, header: number): Xref {
       throw new PdfSyntaxError(`There are more than ${MAX_SECTIONS} cross-reference sections.`);
     seen.add(next);
     const section = readSection(reading, next, base);
+    const newer = sections.at(-1);
+    // Some programs copy the entry of the section before into a new trailer: there it says nothing.
+    if (newer?.beside !== undefined && newer.beside === section.beside)
+      sections.splice(-1, 1, { ...newer, hybrid: undefined });
     sections.push(section);
     const previous = section.main.trailer.get('Prev');
     const value = asInteger(previous);
@@ -438,20 +444,25 @@ function readSection(reading: Reading, offset: number, base: number): Section {
   const from = skipSpace(bytes, start);
   if (!startsWith(bytes, from, 'xref')) {
     const object = readObjectAt(reading, offset);
-    return sectionOf(readXrefStream(reading, object), undefined, object.number);
+    return sectionOf(readXrefStream(reading, object), undefined, { own: object.number });
   }
   const main = readXrefTable(reading, offset + (from - start));
   const beside = asInteger(main.trailer.get('XRefStm'));
   const hybrid =
     beside === undefined ? undefined : readXrefStream(reading, readObjectAt(reading, beside + base));
-  return sectionOf(main, hybrid);
+  return sectionOf(main, hybrid, { beside });
 }
 
 /** @param own number of a cross-reference stream, which not all of them list: no new object may get it */
-function sectionOf(main: Section['main'], hybrid: Section['hybrid'], own = 0): Section {
+function sectionOf(
+  main: Section['main'],
+  hybrid: Section['hybrid'],
+  { own = 0, beside }: { readonly own?: number; readonly beside?: number | undefined },
+): Section {
   return {
     main,
     hybrid,
+    beside,
     first: Math.min(main.first, hybrid?.first ?? main.first),
     bound: Math.max(main.bound, hybrid?.bound ?? 0, own + 1),
   };

@@ -1,12 +1,13 @@
 /** Updates that show nothing new pass, each beside one that looks like it and shows something. */
 import test from 'ava';
-import { appendRevision, stream } from '../pdf/build.ts';
+import { appendRevision, documentObjects, hybridPdf, stream } from '../pdf/build.ts';
 import {
   bodyOf,
   CATALOG,
   CONTENT,
   contract,
   edited,
+  FONT,
   FORM,
   FREE,
   objections,
@@ -354,4 +355,16 @@ test('evidence that is taken out or exchanged is a warning, and more evidence is
   t.deepEqual(warned([store(`<< /Certs [${FREE + 1} 0 R] >>`), [FREE + 1, value('a')]]), []);
   t.deepEqual(warned([store('<< >>')]), ['pdf.evidence']);
   t.deepEqual(warned([[FREE, value('c')]]), ['pdf.evidence']);
+});
+
+test('a trailer may repeat the hybrid stream of the section before, and no other one', (t) => {
+  const objects = documentObjects({ form: 'direct', annots: 'direct', text: 'Pay 100' });
+  const hybrid = hybridPdf(objects, [FONT]);
+  const beside = /\/XRefStm \d+/.exec(hybrid.toString('latin1'))?.[0];
+  // The table gives the font a new place, and the stream the old one.
+  const font: Objects = [[FONT, objects.get(FONT) ?? '']];
+  const repeated = signed(updated(hybrid, font, beside));
+  t.deepEqual(verdicts(repeated), PASSED);
+  t.deepEqual(verdicts(updated(repeated, [[FREE, '(x)']])), PASSED);
+  t.deepEqual(verdicts(updated(signed(updated(hybrid, font)), font, beside)), FAILED);
 });

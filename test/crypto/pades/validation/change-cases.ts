@@ -338,7 +338,7 @@ function catalogCases(): Record<string, EntryCases> {
       `<< /ESIC ${RUBBISH[0]} 0 R >>`,
     ),
     'evidence store/Type': evidence('', '<< /Type /DSS >>', '<< /Typ /DSS >>'),
-    'evidence store/VRI': evidence('', '<< /VRI << /AB << >> >> >>', '<< /VRI << /AB [] >> >>'),
+    'evidence store/VRI': evidence('', '<< /VRI << /Type /VRI /AB << >> >> >>', '<< /VRI << /AB [] >> >>'),
     ...Object.fromEntries(
       ['Certs', 'OCSPs', 'CRLs'].map((key) => [
         `evidence store/${key}`,
