@@ -169,7 +169,7 @@ export type KeySource = PemSource | PfxSource | TokenSource;
  * @param now chooses among several certificates of one key
  * @throws {CryptoError} `key.unreadable` (file or format), `key.password`, `key.not-found` (no key, or none with the
  * thumbprint), `key.ambiguous` (several keys), `key.mismatch` (no certificate matches), `key.unsupported`,
- * `key.unavailable` (token or module), `certificate.malformed`
+ * `key.unavailable` (token or module), `certificate.malformed`, `request.invalid` (a file is not named)
  */
 export async function loadSigner(source: KeySource, now: () => number = machineTime): Promise<LoadedSigner> {
   if (source.source === 'Pkcs11') {
@@ -212,7 +212,13 @@ async function fromPfx(source: PfxSource): Promise<KeyMaterial> {
   return openPfx(await contentsOf(source.path), source.password ?? '');
 }
 
-async function contentsOf(path: InputFile): Promise<Buffer> {
+async function contentsOf(path: InputFile | undefined): Promise<Buffer> {
+  // Callers without types leave members out.
+  if (path === undefined)
+    throw new CryptoError(
+      'request.invalid',
+      'The source names no file: give a path or bytes for each of its files.',
+    );
   if (typeof path !== 'string') return Buffer.from(path.buffer, path.byteOffset, path.length);
   try {
     return await readFile(path);

@@ -130,6 +130,7 @@ test('each fault of a key file has its own code', async (t) => {
   const signer = pki().signer('p-256');
   t.is(await codeOf(pem(signer, { key: keyPemOf(pki().signer('p-384').key.keyObject) })), 'key.mismatch');
   t.is(await codeOf(pem(signer, { key: 'no key' })), 'key.unreadable');
+  t.is(await codeOf({ source: 'Pem' } as never), 'request.invalid');
   t.is(await codeOf(pem(signer, { certificates: 'no certificate' })), 'certificate.malformed');
   t.is(
     await codeOf(pem(signer, { certificates: certificatePem(signer.certificate.subarray(0, 300)) })),
