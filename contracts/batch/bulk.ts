@@ -157,7 +157,12 @@ export const clearJobs = operation('DELETE /api/jobs', {
     'Deletes jobs that are Completed, Failed or Canceled, in batches. Their files stay, and the watcher does not enqueue a canceled or failed input again. Jobs with files still to be moved, and those with a valid upload key, are skipped.',
   reply: clearing,
   examples: {
-    reply: { deleted: 1280, skipped: 3, message: '1280 finished jobs were forgotten; 3 jobs stay.' },
+    reply: {
+      deleted: 1280,
+      skipped: 3,
+      message:
+        'Finished jobs forgotten: 1280. 3 stay: their files are still moved, or their upload keys hold.',
+    },
   },
   refusals: ['service.busy'],
 });

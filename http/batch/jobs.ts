@@ -107,7 +107,9 @@ export function bulkRoutes(bulk: Batch['bulk']): readonly AnyRoute[] {
     }),
     handle(clearJobs, async ({ identity }) => {
       const { deleted, skipped } = await bulk.clear(operatorOf(identity));
-      const message = `${deleted} finished jobs were forgotten; ${skipped} jobs stay.`;
+      const stay =
+        skipped === 0 ? '' : ` ${skipped} stay: their files are still moved, or their upload keys hold.`;
+      const message = `Finished jobs forgotten: ${deleted}.${stay}`;
       return { deleted, skipped, message };
     }),
   ];

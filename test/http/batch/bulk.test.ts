@@ -115,7 +115,7 @@ test('clearing returns the number of removed jobs and a message, and counts as a
   t.deepEqual(onWire(clearJobs.reply, await response.json()), {
     deleted: 4,
     skipped: 2,
-    message: '4 finished jobs were forgotten; 2 jobs stay.',
+    message: 'Finished jobs forgotten: 4. 2 stay: their files are still moved, or their upload keys hold.',
   });
   t.is((await call('/api/jobs/retry', post())).status, 200);
   t.is((await call('/api/jobs/cancel', post())).status, 200);

@@ -3,7 +3,7 @@ import type { BatchOperations, PipelineState, Readiness } from '../../../clients
 import { Card, Facts, PageHead, Table } from '../../components/surfaces.tsx';
 import { Time } from '../../components/time.tsx';
 import { PauseButton } from './overview.tsx';
-import { State, type View } from './parts.tsx';
+import { State, type View, worded } from './parts.tsx';
 import { ActionButton } from './rights.tsx';
 
 /** Program data that `/system` shows in addition to the API. */
@@ -66,7 +66,7 @@ export function SystemView({ info, data, actions }: View<SystemData, SystemActio
               key: profile.name,
               cells: [
                 profile.default ? `${profile.name} (default)` : profile.name,
-                profile.format ?? 'by extension',
+                profile.format === null ? 'by extension' : worded(profile.format),
                 profile.method,
                 profile.verify ? 'yes' : 'no',
                 profile.encrypt ? 'yes' : 'no',

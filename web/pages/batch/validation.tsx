@@ -6,6 +6,7 @@ import { Button, Field, TextArea } from '../../components/controls.tsx';
 import { DropZone } from '../../components/drop-zone.tsx';
 import { Island } from '../../components/island.tsx';
 import { Badge, Card, Facts, PageHead } from '../../components/surfaces.tsx';
+import { counted } from './parts.tsx';
 
 type SignatureRecord = ValidationReport['signatures'][number];
 type ValidationResults = ValidationReport['results'];
@@ -177,7 +178,7 @@ function Findings({
       <FindingList title="Warnings" items={[...warnings, ...inner]} within={within} />
       {passedChecks.length > 0 && (
         <details>
-          <summary>{passedChecks.length} checks passed</summary>
+          <summary>{counted(passedChecks.length, 'check passed', 'checks passed')}</summary>
           <FindingList title="Passed" items={passedChecks} within={within} />
         </details>
       )}
