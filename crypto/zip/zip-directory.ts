@@ -74,7 +74,10 @@ function memberHeader(bytes: Buffer, at: number): FoundHeader {
   return { name, header, start, next };
 }
 
-/** Reads the ZIP64 extra field: the values that the header moves there, in this order (§4.5.3). */
+/**
+ * Reads the ZIP64 extra field: the values that the header moves there, in this order (§4.5.3). Some readers use the field
+ * whatever the header says, so further values in it must be those of the header.
+ */
 function longValues(
   field: Buffer | undefined,
   short: readonly [size: number, compressed: number, start: number],
@@ -88,8 +91,25 @@ function longValues(
     at += 8;
     return readLong(field, at - 8);
   });
-  const volume = field !== undefined && field.length >= at + 4 && at > 0 && field.readUInt32LE(at) !== 0;
+  const hasMore = field !== undefined && field.length - at >= 8;
+  if (hasMore && !saysThe(field, [size ?? 0, compressed ?? 0, start ?? 0]))
+    throw new ZipError('header-mismatch', 'A member has other lengths in a ZIP64 field than in its header.');
+  const volume =
+    field !== undefined && at > 0 && field.length % 8 === 4 && field.readUInt32LE(field.length - 4) !== 0;
   return [size ?? 0, compressed ?? 0, start ?? 0, volume];
+}
+
+/** True when a ZIP64 field begins with these values, as far as it goes. @param isUnsaid value that says nothing */
+function saysThe(
+  field: Buffer,
+  values: readonly number[],
+  isUnsaid: (value: number) => boolean = () => false,
+): boolean {
+  return values.every((value, index) => {
+    if (field.length < 8 * index + 8) return true;
+    const said = readLong(field, 8 * index);
+    return said === value || isUnsaid(said);
+  });
 }
 
 function withoutZip64(extra: Buffer): Buffer {
@@ -389,6 +409,7 @@ function lengthsAgree(
   const unsaid = (value: number): boolean => described && value === 0;
   const long = localCompressed === IN_ZIP64 || localSize === IN_ZIP64;
   if (long && (zip64 === undefined || zip64.length < 16)) return false;
+  if (zip64 !== undefined && !saysThe(zip64, [size, compressed], unsaid)) return false;
   // A local ZIP64 field contains both lengths, uncompressed first (§4.5.3).
   const sizeHere = long && zip64 !== undefined && localSize === IN_ZIP64 ? readLong(zip64, 0) : localSize;
   const compressedHere =

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { signFile } from '@sealwright/signatures';
 import test from 'ava';
 import {
   authority,
@@ -9,6 +10,7 @@ import {
   made,
   memberOf,
   membersOf,
+  NOW,
   ORDER,
   REPORT,
   remade,
@@ -171,6 +173,27 @@ test.serial(
   },
 );
 
+test.serial(
+  'a manifest that another signer signed anew leaves no good container beside the first signature',
+  async (t) => {
+    const path = await made('E', 'Cades');
+    const { pki } = await authority();
+    const name = 'META-INF/ASiCManifest001.xml';
+    const bytes = Buffer.from(memberOf(path, name).toString().replace('signature001', 'signature002'));
+    const output = file(undefined, 'p7s');
+    signFile({ format: 'Cades', input: file(bytes), output, signer: pki.signer('rsa-2048'), at: NOW });
+    const added = { name: 'META-INF/signature002.p7s', bytes: readFileSync(output) };
+    const again = remade(path, (members) => [...replacing(name, () => bytes)(members), added]);
+    const { indication, signatures, results } = await validated(again);
+    t.is(indication, 'TOTAL-FAILED');
+    t.deepEqual(
+      signatures.map((one) => one.indication),
+      ['TOTAL-PASSED'],
+    );
+    t.true(results.errors.some(({ message }) => message.includes('signature001.p7s')));
+  },
+);
+
 test.serial('signatures that were moved between containers or renamed fail', async (t) => {
   const mine = await made('E', 'Xades');
   const other = await made('E', 'Xades', { inputs: [{ path: file('x'), name: 'report & more.txt' }] });
@@ -242,6 +265,15 @@ test.serial('a reference out of the container, or to a fragment of a file, is no
   t.is(await verdict(path), 'TOTAL-PASSED');
 });
 
+/** A ZIP64 extra field. */
+function zip64(values: readonly number[]): Buffer {
+  const field = Buffer.alloc(4 + 8 * values.length);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(8 * values.length, 2);
+  for (const [index, value] of values.entries()) field.writeBigUInt64LE(BigInt(value), 4 + 8 * index);
+  return field;
+}
+
 const MIME = { name: 'mimetype', bytes: Buffer.from('application/vnd.etsi.asic-e+zip') };
 const TEXT = { name: 'report.txt', bytes: REPORT };
 
@@ -302,6 +334,8 @@ test.serial(
   (t) => {
     t.is(flaw(handMade([MIME, TEXT])), 'good');
     t.is(flaw(handMade([MIME, { ...TEXT, deflate: true }])), 'good');
+    const same = zip64([REPORT.length, REPORT.length]);
+    t.is(flaw(handMade([MIME, { ...TEXT, extra: same, localExtra: same }])), 'good');
     const other = { name: 'other.txt', bytes: Buffer.from('Other.') };
     const bad: readonly (readonly [string, string, Buffer])[] = [
       ['bytes before', 'hidden-bytes', handMade([MIME, TEXT], { before: Buffer.from('%PDF-1.7\n') })],
@@ -356,6 +390,21 @@ test.serial(
         handMade([MIME, { ...TEXT, externalAttributes: 0o120777 * 0x10000 }]),
       ],
       ['a folder with bytes', 'special-file', handMade([MIME, { ...TEXT, name: 'folder/' }])],
+      [
+        'another length in a ZIP64 field that nothing asks for',
+        'header-mismatch',
+        handMade([MIME, { ...TEXT, extra: zip64([5, 5]) }]),
+      ],
+      [
+        'another place in a ZIP64 field',
+        'header-mismatch',
+        handMade([MIME, { ...TEXT, extra: zip64([REPORT.length, REPORT.length, 0]) }]),
+      ],
+      [
+        'another length in its own ZIP64 field',
+        'header-mismatch',
+        handMade([MIME, { ...TEXT, localExtra: zip64([5, 5]) }]),
+      ],
       ['another checksum', 'damaged', handMade([MIME, { ...TEXT, crc32: 1 }])],
       ['another length', 'header-mismatch', handMade([MIME, { ...TEXT, size: 5 }])],
       ['another length, deflated', 'damaged', handMade([MIME, { ...TEXT, deflate: true, size: 5 }])],
