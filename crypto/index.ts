@@ -8,6 +8,7 @@ export { counterSignAsic } from './asic/counter-sign.ts';
 export { signAsic } from './asic/sign.ts';
 export { addCadesSigner, addCadesSignerAtLevel, joinCadesSigners } from './cades/add-signer.ts';
 export { counterSignCades } from './cades/counter-sign.ts';
+export { type SignDigestRequest, signCadesDigest } from './cades/sign.ts';
 export { certificatesInBundle } from './cms/parse.ts';
 export { formatOfHeader, HEADER_BYTES } from './core/header-format.ts';
 export {

@@ -3,7 +3,7 @@
  */
 import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
-import { signedDigests } from '../cades/sign.ts';
+import { signedDigest } from '../cades/sign.ts';
 import type { Source } from '../core/files.ts';
 import {
   CryptoError,
@@ -135,11 +135,9 @@ function withNewSignature(
   services: SigningServices,
 ): Promise<Buffer> {
   const { signer, level = 'B' } = request;
-  return signedDigests(
-    hashSource(source, [algorithmOf(signer, request).digest]),
-    request,
-    servicesFor(level, services),
-  );
+  const { digest } = algorithmOf(signer, request);
+  const contentDigest = hashSource(source, [digest]).of(digest);
+  return signedDigest({ ...request, contentDigest }, servicesFor(level, services));
 }
 
 /**

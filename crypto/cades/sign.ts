@@ -3,10 +3,14 @@
  * B, the content is hashed once, then the services are called, then the output is written.
  */
 import { createHash } from 'node:crypto';
+import { OID } from '../asn1/oids.ts';
 import { buildSignedData, completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { IN_MEMORY_BYTES, type Source } from '../core/files.ts';
+import { assertRequest } from '../core/request-checks.ts';
 import {
+  type CadesFormat,
   CryptoError,
+  type DigestName,
   type InputFile,
   type OutputFile,
   type RemoteSigner,
@@ -19,8 +23,8 @@ import {
 } from '../core/types.ts';
 import { type LevelServices, type SigningServices, servicesFor } from '../evidence/authorities.ts';
 import { signatureValue } from '../keys/stored-signer.ts';
-import { algorithmOf } from '../x509/signature-algorithms.ts';
-import { type ContentDigests, hashSource } from './content-digests.ts';
+import { algorithmOf, DIGEST_LENGTH } from '../x509/signature-algorithms.ts';
+import { hashSource } from './content-digests.ts';
 import {
   type Envelope,
   type EnvelopeRequest,
@@ -44,41 +48,81 @@ export async function signCadesAtLevel(
   const { signer, level = 'B', cades = {} } = request;
   const levelServices = servicesFor(level, services);
   return withFilesMeanwhile(request, cades.armor ?? 'der', async (source, output) => {
-    const digests = hashSource(source, [algorithmOf(signer, request).digest]);
-    const identified = { ...request, contentIdentifier: cades.contentIdentifier };
-    const der = await signedDigests(digests, identified, levelServices);
+    const { digest } = algorithmOf(signer, request);
+    const digests = hashSource(source, [digest]);
+    const der = await signedDigest(
+      { ...request, ...cades, contentDigest: digests.of(digest) },
+      levelServices,
+    );
     if (cades.detached === true) output.write(der);
     else writeEnveloping(der, source, digests, output);
     return { sha256: digests.sha256 };
   });
 }
 
-/** Signer, parameters and level. */
-interface SignedDigestsRequest extends SignatureParameters {
+/** Digest of the content, signer, parameters and level. */
+export interface SignDigestRequest extends SignatureParameters, Pick<CadesFormat, 'contentIdentifier'> {
   readonly signer: Signer | RemoteSigner;
+  /** The bytes of the digest, made with `digest`; with SHA-512 for Ed25519. */
+  readonly contentDigest: Uint8Array;
   /** @default 'B' */
   readonly level?: SignatureLevel;
-  /** As in `CadesFormat`. */
-  readonly contentIdentifier?: string | undefined;
+}
+
+/**
+ * Signs content that is elsewhere, of any size, by its digest. Resolves with the DER of the detached signature, which
+ * equals that of `signFileAtLevel` over the file. The key signs attributes that hold the digest, never the digest
+ * itself: nobody gets a signature over another structure by giving its digest (RFC 5652 §5.4).
+ * @throws {CryptoError} `request.invalid` when the digest is text or its length is that of another algorithm;
+ * `input.empty` for that of a file without content; those of `signFileAtLevel` about key and services
+ */
+export async function signCadesDigest(
+  request: SignDigestRequest,
+  services: SigningServices = {},
+): Promise<Buffer> {
+  assertRequest(undefined, request, ['at', 'signer']);
+  const { signer, level = 'B' } = request;
+  const { digest } = algorithmOf(signer, request);
+  const contentDigest = checkedDigest(request.contentDigest, digest);
+  return signedDigest({ ...request, contentDigest }, servicesFor(level, services));
+}
+
+/** Digits of a digest by another algorithm can have the length of this one; a digest has such bytes alone by no chance. */
+const TEXT = /^[\w+/=-]*$/;
+
+function checkedDigest(given: Uint8Array, digest: DigestName): Buffer {
+  const lengths = new Map<string, number>(Object.entries(DIGEST_LENGTH));
+  const bytes = given instanceof Uint8Array ? Buffer.from(given) : undefined;
+  if (bytes === undefined || bytes.length !== lengths.get(digest) || TEXT.test(bytes.toString('latin1'))) {
+    const known = [...lengths].map(([name, length]) => `${name} ${length}`).join(', ');
+    throw new CryptoError(
+      'request.invalid',
+      `\`contentDigest\` is no digest by ${digest}: give its bytes, not digits (${known}), and their algorithm in \`digest\`.`,
+    );
+  }
+  if (bytes.equals(createHash(digest).digest()))
+    throw new CryptoError('input.empty', 'The digest is that of an empty file.');
+  return bytes;
 }
 
 /**
  * Builds the DER of the SignedData without its content.
- * @param digests of the content; the one of `algorithmOf(signer, request)` among them
+ * @param request with the digest of `algorithmOf(signer, request)`
  * @throws {CryptoError} those of the key and of the services
  */
-export async function signedDigests(
-  digests: ContentDigests,
-  request: SignedDigestsRequest,
+export async function signedDigest(
+  request: SignDigestRequest & { readonly contentDigest: Buffer },
   services: LevelServices | undefined,
 ): Promise<Buffer> {
-  const { signer, at, level: to = 'B' } = request;
-  const { digest } = algorithmOf(signer, request);
-  const signedData = { messageDigest: digests.of(digest), signingTime: at, ...request };
+  const { signer, at, level: to = 'B', contentDigest } = request;
+  // Last: members that an untyped caller passes on must not make the key sign another type or digest.
+  const fixed = { contentType: OID.data, messageDigest: contentDigest, signingTime: at };
+  const signedData = { ...request, ...fixed };
   const { toBeSigned, algorithm } = prepareSignedData(signedData);
   const value = await signatureValue(signer, toBeSigned, algorithm);
   const baseline = completeSignedData(signedData, toBeSigned, value);
-  return raiseLevel(baseline, { to, at, contentDigest: (name) => digests.all.get(name) }, services);
+  const archived = (name: DigestName) => (name === algorithm.digest ? contentDigest : undefined);
+  return raiseLevel(baseline, { to, at, contentDigest: archived }, services);
 }
 
 /**

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import ava from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { startAuthority, type TestAuthority } from '../pki/authority.ts';
-import { withTools } from '../verifiers/tool.ts';
+import { opensslCms, withTools } from '../verifiers/index.ts';
 
 const test = withTools(ava, 'openssl');
 
@@ -74,7 +74,7 @@ test('the programs of the guide and the examples run as they are printed', async
       writeFileSync(join(folder, name), code);
     }
   }
-  t.is(names.length, 11);
+  t.is(names.length, 12);
   writeFileSync(
     join(folder, 'all.mjs'),
     names.map((name) => `console.log('${name}'); await import('./${name}');`).join('\n'),
@@ -87,6 +87,9 @@ test('the programs of the guide and the examples run as they are printed', async
   t.regex(readFileSync(join(folder, 'report.xml'), 'utf8'), /ValidationReport/);
   for (const file of ['contract.remote.pdf', 'contract.later.pdf', 'contract.visible.pdf'])
     t.is(readFileSync(join(folder, file)).subarray(0, 5).toString(), '%PDF-', file);
+  const detached = { signature: join(folder, 'data.bin.p7s'), content: join(folder, 'data.bin') };
+  const { ok, text } = await opensslCms({ ...detached, ca: authority.pki.rootFile });
+  t.true(ok, text);
 
   const example = (name: string) => join(process.cwd(), 'examples', name);
   rmSync(join(folder, 'contract.signed.pdf'));
