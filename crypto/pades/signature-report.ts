@@ -11,7 +11,7 @@ import {
   warned,
 } from '../core/validation-report.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
-import { asName, asText, type PdfDocument } from '../pdf/index.ts';
+import { asName, asText, type ByteSlice, items, type PdfDict, type PdfDocument } from '../pdf/index.ts';
 import {
   isIntactTimestamp,
   type SignatureInfo,
@@ -25,6 +25,8 @@ import type { Certificate } from '../x509/certificate.ts';
 import { type HashName, hashNamed } from '../x509/signature-algorithms.ts';
 import type { SignedBytes } from '../x509/signature-values.ts';
 import type { FoundSignature } from './fields/signatures.ts';
+import { signatureKey } from './security-store.ts';
+import { STORED } from './validation/embedded-evidence.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 
 /** A signature with its place in the file, before its CMS is parsed. */
@@ -96,7 +98,13 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
     claimedTime: readPdfTime(found.claimedTime) ?? facts.claimedTime,
     timestamps: [...facts.timestamps, ...around.later.map((later) => later.facts)],
     changes: placed.changes,
-    ...(facts.policyUse && { policyUse: { ...facts.policyUse, pdfNames: namesOf(found, around) } }),
+    ...(facts.policyUse && {
+      policyUse: {
+        ...facts.policyUse,
+        pdfNames: namesOf(found, around),
+        unsigned: new Set([...facts.policyUse.unsigned, ...storedFor(found, around)]),
+      },
+    }),
     ...(reason === undefined ? {} : { reason }),
     ...(location === undefined ? {} : { location }),
   };
@@ -104,6 +112,24 @@ export function signatureReport(placed: LocatedSignature, around: SignatureConte
 
 function namesOf({ dict, subFilter }: FoundSignature, { pdf }: SignatureContext): string {
   return `${asName(pdf.resolve(dict.get('Filter')))} ${subFilter}`;
+}
+
+/** Names what the store has of these, as `PolicyUse.unsigned` does. */
+function storedFor({ cms, coverage }: FoundSignature, { pdf }: SignatureContext): string[] {
+  if (cms === undefined || coverage === undefined) return [];
+  const store = pdf.dict(pdf.catalog.get('DSS'));
+  const key = signatureKey(cms, (coverage.placeholderEnd - coverage.placeholderStart - 2) / 2);
+  const own = pdf.dict(pdf.dict(store?.get('VRI'))?.get(key));
+  const named = (of: 'DSS' | 'VRI', dict: PdfDict | undefined) =>
+    STORED[of].filter((name) => isFilled(pdf, dict?.get(name))).map((name) => `${of} ${name}`);
+  return [...named('DSS', store), ...named('VRI', own)];
+}
+
+/** A stream, or an array that has one: DOC-ICP-15.03 allows either for one value. */
+function isFilled(pdf: PdfDocument, value: ByteSlice | undefined): boolean {
+  const found = pdf.resolve(value);
+  for (const item of items(found)) return pdf.dict(item) !== undefined;
+  return pdf.dict(found) !== undefined;
 }
 
 interface SubFilterRules {

@@ -1,6 +1,6 @@
 /**
- * Signature policies AD-RB and AD-RT of ICP-Brasil. The other kinds need values that are not judged here (references to evidence,
- * older archive time-stamps, entries of PDFs of their own): they are said to be unknown, as the policies of others are.
+ * Signature policies of ICP-Brasil. What AD-RV, AD-RC and AD-RA demand beside the signature has to be there; references to
+ * evidence, time-stamps over them, archive time-stamps of older forms and copies of lists are not compared, which is a warning.
  *
  * Source: DOC-ICP-15.03 v9.1, the policies and the approved lists (LPA) for CAdES and XAdES of 2025-06-12 and for PAdES of 2025-07-23.
  */
@@ -27,6 +27,8 @@ export interface PolicyUse {
   readonly naming: 1 | 2 | undefined;
   /** Certificates in the signature. */
   readonly inside: readonly Certificate[];
+  /** Unsigned attributes, by dotted type or local name, and `DSS <key>` and `VRI <key>` of a PDF that are not empty. */
+  readonly unsigned: ReadonlySet<string>;
   /** Filter and SubFilter of a PDF. */
   readonly pdfNames?: string;
 }
@@ -45,6 +47,8 @@ export interface PolicyCase {
   readonly root: string | undefined;
   /** Those of the authorities of the valid time-stamps over the signature. */
   readonly stampRoots: readonly (string | undefined)[];
+  /** Those of the valid archive and document time-stamps. */
+  readonly archiveRoots: readonly (string | undefined)[];
 }
 
 const ARC = '2.16.76.1.7.1.';
@@ -56,6 +60,36 @@ const FORMS = {
 } as const;
 
 type Form = keyof typeof FORMS;
+
+/** Name in `unsigned` of an archive time-stamp of XAdES before 1.4.1. */
+export const OLD_ARCHIVE = 'ArchiveTimeStamp of 1.3.2';
+
+const ESS = '1.2.840.113549.1.9.16.2.';
+const IN_CMS = { references: [`${ESS}21`, `${ESS}22`], values: [`${ESS}23`, `${ESS}24`] };
+const IN_XML = {
+  references: ['CompleteCertificateRefs', 'CompleteRevocationRefs'],
+  values: ['CertificateValues', 'RevocationValues'],
+};
+const IN_PDF = ['DSS Certs', 'DSS CRLs|DSS OCSPs', 'VRI Cert', 'VRI CRL|VRI OCSP'];
+const LISTS = ['PolicyArtifact', 'LpaArtifact', 'LpaSignature'].flatMap((name) => [
+  `DSS PBAD_${name}s`,
+  `VRI PBAD_${name}`,
+]);
+
+/** Unsigned attributes and entries that each kind demands beside a signature time-stamp; `|` is between those of which one is enough. */
+const DEMANDED: { readonly [form in Form]: { readonly [kind: string]: readonly string[] } } = {
+  Cades: {
+    'AD-RV': [...IN_CMS.references, `${ESS}25`],
+    'AD-RC': [...IN_CMS.references, `${ESS}25`, ...IN_CMS.values],
+    'AD-RA': [...IN_CMS.references, ...IN_CMS.values, `${ESS}48`],
+  },
+  Xades: {
+    'AD-RV': [...IN_XML.references, 'SigAndRefsTimeStamp'],
+    'AD-RC': [...IN_XML.references, 'SigAndRefsTimeStamp', ...IN_XML.values],
+    'AD-RA': [...IN_XML.references, ...IN_XML.values, 'ArchiveTimeStamp'],
+  },
+  Pades: { 'AD-RC': IN_PDF, 'AD-RA': [...IN_PDF, ...LISTS] },
+};
 
 /** Roots, SHA-256 of their certificates. */
 const ROOT_V2 = 'fb47d92a9909fd4fa9bec02737543e1f3514ced747407a8d9cfa397b0915067c';
@@ -92,12 +126,33 @@ export const ICP_BRASIL: readonly Row[] = [
   ['2.2.2', '2016-04-27', '2029-03-02', 'b', 'L8KMYVWgV0VY2SxnTUcVjNrbEUTqrq/aHNdtupZ6Z3Q='],
   ['2.2.3', '2018-05-14', '2029-03-02', 'b', 'gN/oHiqK52LNNgJTcikiMy7hAWTZkhVthHxHyPuHnNI='],
   ['2.2.4', '2025-06-12', '2037-10-22', 'c', '+lncptnA6Ajrc5ey3oAMzlsOTaLELi5e8klqLOa63Lc='],
+  ['3.2.1', '2012-03-07', '2017-02-26', 'a', '4eng0xjzzXyxuFO3GvGC3QLaIx/KB8aGjANKhVmjl6M='],
+  ['3.2.2', '2016-04-27', '2029-03-02', 'b', '/ycnzqh4VpHGBnbOJAx7954VhrN1HS0wy+E2AbeWxps='],
+  ['3.2.3', '2018-05-14', '2029-03-02', 'b', 'CKuXmaUo4hFHjvUAPkzsnDN8qCg43h1qc3LIeJk0rUs='],
+  ['3.2.4', '2025-06-12', '2037-10-22', 'c', 'rI0ymRiaWPiOyTjRtZGPZb2dGyLh0aMrmY8/3wfsM0I='],
+  ['4.2.1', '2012-03-07', '2017-02-26', 'a', 'DDGA3NxARBNBXbw+Opka5tBueb4r/IWz0cNOkMHykrw='],
+  ['4.2.2', '2016-04-27', '2029-03-02', 'b', 'k93iKIwCxNe2dEAocbQygnLUu8eR2/+1vWBh2BLP5gk='],
+  ['4.2.3', '2018-05-14', '2029-03-02', 'b', 'IQbqWczC0xTlt/HHVQagPzuQvV62NrSAdda2DnSJvxg='],
+  ['4.2.4', '2025-06-12', '2037-10-22', 'c', 'qw3TN1gPfM1iROMPKiny6XYUrUEYOKChF51HlQT1Uis='],
+  ['5.2.2', '2012-09-21', '2017-02-26', 'a', 'kHqxIIaVX3IB3V3JY25tEYAPCPt/zR5k237dCh5rG6k='],
+  ['5.2.3', '2016-04-27', '2029-03-02', 'b', 'OjOcfsHUfqwNBLTQY3fU/VtBezZ+V4kMPokEdZIvJmk='],
+  ['5.2.4', '2018-05-14', '2029-03-02', 'b', '4hpHa2XrZHrUBWt949NROosU9qjeZ21oH6NiBm6wtig='],
+  ['5.2.5', '2025-06-12', '2037-10-22', 'c', 'BTHuM4rLUzZMizFqEdkEI+4z5xTLNl2cRWK5D6R9kJk='],
   ['6.2.3', '2016-04-27', '2029-03-02', 'b', 'gh8ZgWP10SSwGxsW1N6d5LpYv3uTt1IAVYU4hj4y0RA='],
   ['6.2.4', '2018-05-14', '2029-03-02', 'b', 'V1oxev3+Z5tia7oVifHtePiXskTb6LP9K1QE2u1zoV4='],
   ['6.2.5', '2025-06-12', '2037-10-22', 'd', '68MGt+PxAOyh6mLwiAgyBsbsWsQMOuGNQmlR9lbh7hg='],
   ['7.2.3', '2016-04-27', '2029-03-02', 'b', 'pWNimkGlQBbpWipRz6mDPU8Y+/JQy+d+ioZflOpXzls='],
   ['7.2.4', '2018-05-14', '2029-03-02', 'b', 'fQ9XHn48E2jgyG/zu02V5o5Ib5KXcRygVhCHA38CO1E='],
   ['7.2.5', '2025-06-12', '2037-10-22', 'd', 'QAe4I89v0PAKtDT5LBa0vcfXfQqqfnzO55yESKejY4k='],
+  ['8.2.3', '2016-04-27', '2029-03-02', 'b', '03SyzCAdt41esKRdRaTUpz+xh/5emdNl3W8bDTyGC90='],
+  ['8.2.4', '2018-05-14', '2029-03-02', 'b', 'Ic4jADGfTrH+FGA6H7/z579ICvhLuS+i50HrEOWNv24='],
+  ['8.2.5', '2025-06-12', '2037-10-22', 'd', 'Qq5w8vvxT8DQsyAjdYSuczvqUC3MM0kE6w8ooQVDDUk='],
+  ['9.2.3', '2016-04-27', '2029-03-02', 'b', 'NOAVZqUHzTBYViU2hL1z0inLZK8PeHrwV9SqKnQhg5w='],
+  ['9.2.4', '2018-05-14', '2029-03-02', 'b', 'JMLUkTNofr0oLNIBbVn5FMnQ0QE/XoDOgSTHP5MJbd4='],
+  ['9.2.5', '2025-06-12', '2037-10-22', 'd', 'sVlccUtWS2woJF9XW+LqJqAkLvAaQG66RXeiVULdzcU='],
+  ['10.2.3', '2016-04-27', '2029-03-02', 'b', 'qipT2sA6/iY9Z14EeVBdoiDWxdqsu5WEuY23mxbADmE='],
+  ['10.2.4', '2018-05-14', '2029-03-02', 'b', '4MEGXPRYURDgkJwXyjsIT4KKq2JfH9aZcW3HbUPWD24='],
+  ['10.2.5', '2025-06-12', '2037-10-22', 'd', '2JPvWGGl/AXIbRAKRcWM0v6Q+bhy/lNB+b7bwadyPY4='],
   ['11.1', '2015-08-25', '2029-03-02', 'b', 'UB1ptLcfxuVzI8LHQTGpyMYkCb43i6eI3CiFVWEbnlg='],
   ['11.1.1', '2018-05-14', '2029-03-02', 'b', 'RPxYFustcF2MjwIqf5Oz+0nt+uGnuRSe9vq4M+m7Y/g='],
   ['11.1.2', '2025-06-12', '2025-07-23', 'c', 'vyI1jJY7UpcfGMgi2FKcUWP+VfqO7RBo0yetxrwILuI='],
@@ -106,6 +161,16 @@ export const ICP_BRASIL: readonly Row[] = [
   ['12.1.1', '2018-05-14', '2029-03-02', 'b', '+h1E52rZHi9s1HG2mH6cDxxw1LcNoJVue+z03HksDB8='],
   ['12.1.2', '2025-06-12', '2025-07-23', 'c', 'GeC+Mdkab/ppS74OmzXkvC+Hf2LcasengzraY0XhWvg='],
   ['12.1.3', '2025-07-23', '2037-10-22', 'c', 'Idbo2fheVibccTBzN6fKvW/++NCFA4dGd1zwzmuk07U='],
+  ['13.1', '2015-08-25', '2016-07-15', 'b', 's9ip72tHWozWLwez7biwvZdN0VoWXusZe9mH11keD+4='],
+  ['13.1.1', '2016-07-15', '2029-03-02', 'b', 'P+Xh7uqfZyNWjcniwxPA4ZyBf6qSOrKbUup20ftTAnw='],
+  ['13.1.2', '2018-05-14', '2029-03-02', 'b', 'n3Q2lrgh5TUlLBffdUzZN5/S07aHAXkkjGSlyAYEOZ0='],
+  ['13.1.3', '2025-06-12', '2025-07-23', 'c', 'I1SIhZ962l1JhMNkzByO7kZz+3xw/4sZ3SNqhvPYfMI='],
+  ['13.1.4', '2025-07-23', '2037-10-22', 'c', 'cS8YqfAWPB6Q2m/wtxZVQzeKGKDwbTyyFmgGfKwim9I='],
+  ['14.1', '2015-08-25', '2016-07-15', 'b', 'bR3VUhF9HeQC9RX593750wshYplfk6IpDBNMnCQ4e98='],
+  ['14.1.1', '2016-07-15', '2029-03-02', 'b', 'KsUMW+TM3eXCQKSjBPcCFkKEFkKqDti0A+bFGN2dgbY='],
+  ['14.1.2', '2018-05-14', '2029-03-02', 'b', 'HxuOdL6WJrwXAtQM4cEm6xycr3ut5rH9d5yPYOcz3Xw='],
+  ['14.1.3', '2025-06-12', '2025-07-23', 'c', 'VCYA76p8rI4duM7lcu8nX2FX3ifPXi/XVGauLc+PqwQ='],
+  ['14.1.4', '2025-07-23', '2037-10-22', 'c', '/6n9R0gS9s5j1iVnnJ7yNaZUewF76UGywJSqho5n4SM='],
 ];
 
 /** Returns form and kind of a policy with its version; undefined for policies of others. */
@@ -140,7 +205,9 @@ interface PolicyRule {
   readonly subIndication: SubIndication | undefined;
   readonly good: string;
   readonly bad: string;
-  readonly holds: (judged: Judged) => boolean;
+  /** Warning where `holds` is undefined: what is demanded is not supported here. */
+  readonly open?: string;
+  readonly holds: (judged: Judged) => boolean | undefined;
 }
 
 function isMethod([, , , rules]: Row, method: string, bits = 0): boolean {
@@ -205,7 +272,40 @@ export const POLICY_RULES: readonly PolicyRule[] = [
     subIndication: 'SIG_CONSTRAINTS_FAILURE',
     good: 'The signature has the time-stamps that its policy demands.',
     bad: 'The policy demands a valid time-stamp whose authority leads to one of its roots.',
-    holds: (judged) => judged.kind === 'AD-RB' || judged.stampRoots.some((root) => isRoot(judged, root)),
+    holds: (judged) =>
+      judged.kind === 'AD-RB' ||
+      (judged.kind === 'AD-RA' && judged.form !== 'Pades') ||
+      judged.stampRoots.some((root) => isRoot(judged, root)),
+  },
+  {
+    type: 'policy.attributes',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature has what its policy demands beside it.',
+    bad: 'The signature lacks references, evidence, time-stamps or lists that its policy demands beside it.',
+    holds: ({ form, kind, use: { unsigned } }) =>
+      (DEMANDED[form][kind] ?? []).every((names) => names.split('|').some((name) => unsigned.has(name))),
+  },
+  {
+    type: 'policy.archive',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    good: 'The signature has the archive time-stamp that its policy demands.',
+    bad: 'The policy demands a valid archive or document time-stamp whose authority leads to one of its roots.',
+    open: 'The policy demands an archive time-stamp of an older form, which is not supported here.',
+    holds: (judged) => {
+      const { form, kind, use, archiveRoots } = judged;
+      if (kind !== 'AD-RA' && (kind !== 'AD-RC' || form !== 'Pades')) return true;
+      // Policies of CAdES demand the second form alone.
+      if (form === 'Cades') return undefined;
+      if (archiveRoots.some((root) => isRoot(judged, root))) return true;
+      return form === 'Xades' && use.unsigned.has(OLD_ARCHIVE) ? undefined : false;
+    },
+  },
+  {
+    type: 'policy.references',
+    subIndication: undefined,
+    good: 'The policy demands no references to evidence and no copies of lists.',
+    bad: 'The policy demands references to evidence, or copies of lists, that are not compared here.',
+    holds: ({ form, kind }) => kind === 'AD-RB' || kind === 'AD-RT' || (form === 'Pades' && kind === 'AD-RC'),
   },
   {
     // The authority's own verifier accepts others, which more programs open.
@@ -277,8 +377,10 @@ export function policyFindings(found: PolicyCase): Finding[] {
   const judged: Judged = { ...found, use, row, form: kind.form, kind: kind.kind };
   return [
     passed(type, 'The policy of the signature is known.', detail),
-    ...POLICY_RULES.map(({ type, subIndication, good, bad, holds }): Finding => {
-      if (holds(judged)) return passed(type, good);
+    ...POLICY_RULES.map(({ type, subIndication, good, bad, open, holds }): Finding => {
+      const isKept = holds(judged);
+      if (isKept === true) return passed(type, good);
+      if (isKept === undefined && open !== undefined) return warned(type, open, detail);
       if (subIndication === undefined) return warned(type, bad, detail);
       return { status: 'failed', type, message: bad, detail, subIndication };
     }),

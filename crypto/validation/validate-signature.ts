@@ -44,8 +44,9 @@ import type { ValidationRequest } from './trust.ts';
 interface ProofsOfExistence {
   /** Records in the order of the time-stamps. */
   readonly records: readonly TimestampRecord[];
-  /** Anchors of the valid time-stamps over the signature. */
-  readonly anchors: readonly (string | undefined)[];
+  /** Anchors of the valid time-stamps over the signature, and of those over all. */
+  readonly stampRoots: readonly (string | undefined)[];
+  readonly archiveRoots: readonly (string | undefined)[];
   /** Earliest proven time of existence of the signature; undefined without proof. */
   readonly existed: number | undefined;
   /**
@@ -68,7 +69,8 @@ function validateTimestamps(
   work: WorkBudget,
 ): ProofsOfExistence {
   const records: TimestampRecord[] = [];
-  const anchors: (string | undefined)[] = [];
+  const stampRoots: (string | undefined)[] = [];
+  const archiveRoots: (string | undefined)[] = [];
   const archives: Archive[] = [];
   let existed: number | undefined;
   let notBefore: number | undefined;
@@ -94,11 +96,11 @@ function validateTimestamps(
       notBefore = Math.max(genTime, notBefore ?? genTime);
       continue;
     }
-    if (stamp.kind === 'signature') anchors.push(anchor);
+    (stamp.kind === 'signature' ? stampRoots : archiveRoots).push(anchor);
     existed = Math.min(genTime, existed ?? genTime);
     if (stamp.kind !== 'signature') archives.push({ genTime, covers: stamp.covers ?? (() => true) });
   }
-  return { records, anchors, existed, evidenceTime, notBefore };
+  return { records, stampRoots, archiveRoots, existed, evidenceTime, notBefore };
 }
 
 /** A valid archive or document time-stamp. */
@@ -274,7 +276,7 @@ function validateWithinBudget(
     checkStrength(use, algorithmTime(request.trust, bestTime), results);
   }
   const root = checkSigner(known, request, { proofs, time: bestTime, work, results });
-  addPolicyResults(facts, { root, proven: bestTime, stampRoots: proofs.anchors }, results);
+  addPolicyResults(facts, { root, proven: bestTime, ...proofs }, results);
   checkClaimedTime(facts, bestTime, request.at, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
     validateSignature(counter, request, work),
@@ -292,12 +294,17 @@ function validateWithinBudget(
 /** Judges by the rules of the policy that the signature names. */
 function addPolicyResults(
   { policy, policyUse: use, format, certificate, claimedTime: claimed }: SignatureInfo,
-  found: Pick<PolicyCase, 'root' | 'proven' | 'stampRoots'>,
+  {
+    root,
+    proven,
+    stampRoots,
+    archiveRoots,
+  }: Omit<PolicyCase, 'policy' | 'use' | 'format' | 'certificate' | 'claimed'>,
   results: ResultsBuilder,
 ): void {
   if (policy === undefined) return;
-  for (const finding of policyFindings({ policy, use, format, certificate, claimed, ...found }))
-    results.finding(finding);
+  const found = { policy, use, format, certificate, claimed, root, proven, stampRoots, archiveRoots };
+  for (const finding of policyFindings(found)) results.finding(finding);
 }
 
 /** Adds what the trusted lists say. */

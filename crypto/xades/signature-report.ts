@@ -12,7 +12,7 @@ import {
 } from '../core/validation-report.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
-import type { PolicyUse } from '../validation/icp-brasil.ts';
+import { OLD_ARCHIVE, type PolicyUse } from '../validation/icp-brasil.ts';
 import {
   evidenceInTimestamp,
   levelOf,
@@ -21,7 +21,7 @@ import {
 } from '../validation/signature-info.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { keyBits } from '../x509/key-types.ts';
-import { DS, XADES } from './elements/identifiers.ts';
+import { DS, XADES, XADES_141 } from './elements/identifiers.ts';
 import {
   hashOf,
   isMac,
@@ -220,7 +220,13 @@ function policyUse(
     method: `${method?.scheme} ${method?.hash}`,
     naming: signingCertificate?.version,
     inside,
+    unsigned: new Set(properties?.unsigned.flatMap(namesOf)),
   };
+}
+
+function namesOf({ namespace, local }: SignatureNode): string[] {
+  const isOld = namespace === XADES && local === 'ArchiveTimeStamp';
+  return namespace === XADES || namespace === XADES_141 ? [local, ...(isOld ? [OLD_ARCHIVE] : [])] : [];
 }
 
 /** Nesting limit of counter-signatures; deeper ones are not examined. */

@@ -22,6 +22,7 @@ import {
 import { type Change, forbidden } from './change-policy.ts';
 import { type Place, ruleOf } from './change-rules.ts';
 import { changedBelow, entryChanges, isPlain } from './compared-entries.ts';
+import { STORED } from './embedded-evidence.ts';
 import { changedObjectsBelow, type ObjectComparison } from './object-comparison.ts';
 
 /** Parts of the window that viewers open with the document (ISO 32000-2, table 29); full screen would hide the window. */
@@ -299,10 +300,13 @@ function evidenceIn(pdf: PdfDocument, slice: ByteSlice | undefined): ReadonlyMap
   const related = pdf.dict(store?.get('VRI'));
   const parts = (related?.entries ?? []).map((entry) => pdf.dict(related?.valueAt(entry)));
   const lists = [
-    ...['Certs', 'OCSPs', 'CRLs'].map((key) => store?.get(key)),
-    ...parts.flatMap((part) => ['Cert', 'OCSP', 'CRL'].map((key) => part?.get(key))),
+    ...STORED.DSS.map((key) => store?.get(key)),
+    ...parts.flatMap((part) => STORED.VRI.map((key) => part?.get(key))),
   ];
-  const streams = lists.flatMap((list) => [...items(pdf.resolve(list))]);
+  const streams = lists.flatMap((list) => {
+    const found = pdf.resolve(list);
+    return list !== undefined && !isArray(found) ? [list] : [...items(found)];
+  });
   return new Map(
     streams.flatMap((item): [number, ByteSlice][] => {
       const number = asReference(item)?.number;
@@ -327,7 +331,7 @@ function ruledEntries(
 function isStore(pdf: PdfDocument, slice: ByteSlice): boolean {
   const values = ruledEntries(pdf, slice, 'evidence store');
   if (values === undefined) return false;
-  for (const key of ['Certs', 'OCSPs', 'CRLs']) if (!isListOfStreams(pdf, values.get(key))) return false;
+  if (!hasStreams(pdf, values, STORED.DSS)) return false;
   const related = pdf.dict(values.get('VRI'));
   if (!isPlain(values.get('Type'))) return false;
   if (related === undefined) return !values.has('VRI');
@@ -337,10 +341,22 @@ function isStore(pdf: PdfDocument, slice: ByteSlice): boolean {
     const parts = ruledEntries(pdf, related.valueAt(entry), 'evidence of a signature');
     return (
       parts !== undefined &&
-      ['Cert', 'OCSP', 'CRL'].every((key) => isListOfStreams(pdf, parts.get(key))) &&
+      hasStreams(pdf, parts, STORED.VRI) &&
       ['Type', 'TU'].every((key) => isPlain(parts.get(key))) &&
       (isNull(pdf.resolve(parts.get('TS'))) || isEvidence(pdf, parts.get('TS')))
     );
+  });
+}
+
+function hasStreams(
+  pdf: PdfDocument,
+  values: ReadonlyMap<string, ByteSlice>,
+  keys: readonly string[],
+): boolean {
+  return keys.every((key) => {
+    const value = values.get(key);
+    // Each signature has one policy and one list, and signers leave out the array.
+    return isListOfStreams(pdf, value) || (key.startsWith('PBAD_') && isEvidence(pdf, value));
   });
 }
 

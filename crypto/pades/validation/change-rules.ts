@@ -323,9 +323,17 @@ export const ENTRY_RULES: readonly EntryRule[] = [
     yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',
   }),
+  rule('evidence store', 'PBAD_PolicyArtifacts PBAD_LpaArtifacts PBAD_LpaSignatures', 'evidence', {
+    yields: ['evidence', 'evidence-lost'],
+    clause: 'DOC-ICP-15.03',
+  }),
   rule('evidence of a signature', 'Type Cert OCSP CRL TU TS', 'evidence', {
     yields: ['evidence', 'evidence-lost'],
     clause: '12.8.4.3',
+  }),
+  rule('evidence of a signature', 'PBAD_PolicyArtifact PBAD_LpaArtifact PBAD_LpaSignature', 'evidence', {
+    yields: ['evidence', 'evidence-lost'],
+    clause: 'DOC-ICP-15.03',
   }),
 
   rule('form', 'Fields', 'part', { yields: [], clause: '12.7.3' }),

@@ -35,6 +35,15 @@ interface Item {
   readonly place: { readonly start: number; readonly end: number } | undefined;
 }
 
+/**
+ * Keys of the lists of streams in the store, and in a /VRI entry. Policies of ICP-Brasil have themselves in them, and their
+ * approved lists with signatures (DOC-ICP-15.03).
+ */
+export const STORED = {
+  DSS: ['Certs', 'OCSPs', 'CRLs', 'PBAD_PolicyArtifacts', 'PBAD_LpaArtifacts', 'PBAD_LpaSignatures'],
+  VRI: ['Cert', 'OCSP', 'CRL', 'PBAD_PolicyArtifact', 'PBAD_LpaArtifact', 'PBAD_LpaSignature'],
+} as const;
+
 export const NO_EMBEDDED_EVIDENCE: EmbeddedEvidence = {
   evidence: NO_EVIDENCE,
   isCovered: () => true,

@@ -338,7 +338,7 @@ function signerInfo(signer: SignerInfo, context: SignerContext): SignatureInfo {
 }
 
 function policyUse(
-  { attributes, signatureAlgorithm, digestAlgorithm }: SignerInfo,
+  { attributes, unsignedAttributes, signatureAlgorithm, digestAlgorithm }: SignerInfo,
   { inside }: SignerContext,
   digest: PolicyUse['digest'],
 ): PolicyUse {
@@ -348,6 +348,7 @@ function policyUse(
     method: `${method?.scheme} ${method?.hash ?? HASH_BY_OID.get(digestAlgorithm)}`,
     naming: attributes?.values.has(OID.signingCertificateV2) === true ? 2 : undefined,
     inside,
+    unsigned: new Set(unsignedAttributes?.values.keys()),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Judging by the policies of ICP-Brasil: each row of the table with each rule kept and broken, then signed files. */
+/** Signed files under the policies of ICP-Brasil, made and judged. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,24 +14,16 @@ import test from 'ava';
 import { octetString, oid, sequence } from '#crypto/asn1/write.js';
 import { parseSignedData } from '#crypto/cms/parse.js';
 import type { SignatureRecord } from '#crypto/core/validation-report.js';
-import {
-  ICP_BRASIL,
-  POLICY_RULES,
-  type PolicyCase,
-  type PolicyRequest,
-  type PolicyUse,
-  policyFindings,
-  policyName,
-  policyToSign,
-  RULES,
-} from '#crypto/validation/icp-brasil.js';
+import { STORED } from '#crypto/pades/validation/embedded-evidence.js';
+import { ICP_BRASIL, type PolicyRequest, policyToSign, RULES } from '#crypto/validation/icp-brasil.js';
 import { isIntact } from '#crypto/validation/signature-comparison.js';
-import { certificatePem, fingerprintOf, readCertificate } from '#crypto/x509/certificate.js';
+import { certificatePem, fingerprintOf } from '#crypto/x509/certificate.js';
 import { samplePdf } from '../../../bench/samples.ts';
 import { verifyIndependently } from '../../../independent/index.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, pdfsig, withTools, xmlsec1 } from '../../verifiers/index.ts';
+import { appendRevision, stream } from '../pdf/build.ts';
 import { enveloped, goodProperties, reportOn } from '../xades/forging.ts';
 import { attributeOf, forge } from './forge.ts';
 import { issue, judged as judgedOf, parties, SIGNED, tokenOver } from './judging.ts';
@@ -39,174 +31,7 @@ import { issue, judged as judgedOf, parties, SIGNED, tokenOver } from './judging
 const toolTest = withTools(test, 'pdfsig', 'certutil', 'openssl', 'xmlsec1');
 
 const ARC = '2.16.76.1.7.1.';
-const DAY = 86_400_000;
-
-type Row = (typeof ICP_BRASIL)[number];
-type Good = PolicyCase & { readonly use: PolicyUse };
-
-const formOf = (number: string): SignatureFormat => {
-  const first = Number.parseInt(number, 10);
-  return first < 6 ? 'Cades' : first < 11 ? 'Xades' : 'Pades';
-};
-
-/** A signature that keeps every rule of its policy. */
-function good([number, from, , rules, digest]: Row): Good {
-  const root = RULES[rules].roots[0];
-  const certificate = readCertificate(pki().signer('rsa-2048').certificate);
-  const format = formOf(number);
-  return {
-    policy: ARC + number,
-    format,
-    certificate,
-    claimed: Date.parse(from),
-    proven: Date.parse(from),
-    root,
-    stampRoots: [undefined, root],
-    use: {
-      digest: { hash: 'sha256', value: Buffer.from(digest, 'base64') },
-      method: 'rsa-pkcs1 sha256',
-      naming: format === 'Xades' ? 1 : 2,
-      inside: [certificate],
-      pdfNames: 'PBAD_PAdES PBAD.PAdES',
-    },
-  };
-}
-
-const used = (found: Good, use: Partial<PolicyUse>): Good => ({ ...found, use: { ...found.use, ...use } });
-const bytes = (found: Good): Buffer => Buffer.from(found.use.digest?.value ?? []);
-
-/** Ways to break each rule and none beside it; undefined where a policy has no such way. */
-const BREAKS: {
-  readonly [rule: string]: readonly ((found: Good, row: Row) => Good | undefined)[];
-} = {
-  'policy.digest': [
-    (found) => used(found, { digest: undefined }),
-    (found) => used(found, { digest: { hash: 'sha512', value: bytes(found) } }),
-    (found) => used(found, { digest: { hash: undefined, value: bytes(found) } }),
-    (found) => used(found, { digest: { hash: 'sha256', value: bytes(found).reverse() } }),
-    (found) => used(found, { digest: { hash: 'sha256', value: bytes(found).subarray(1) } }),
-  ],
-  'policy.form': [
-    (found) => ({ ...found, format: found.format === 'Xades' ? 'Cades' : 'Xades' }),
-    (found) => (found.format === 'Pades' ? { ...found, format: 'Cades' } : undefined),
-  ],
-  'policy.certificate': [
-    (found) => used(found, { inside: [] }),
-    (found) => used(found, { inside: [readCertificate(pki().root.certificate)] }),
-    (found) => used(found, { naming: undefined }),
-    (found) => used(found, { naming: found.format === 'Xades' ? 2 : 1 }),
-  ],
-  'policy.method': [
-    (found) => used(found, { method: 'rsa-pkcs1 sha384' }),
-    (found) => used(found, { method: 'rsa-pkcs1 sha1' }),
-    (found) => used(found, { method: 'rsa-pss sha256' }),
-    (found) => used(found, { method: 'undefined undefined' }),
-    (found) => used(found, { method: 'toString' }),
-    (found, row) => (row[3] === 'a' ? used(found, { method: 'rsa-pkcs1 sha512' }) : undefined),
-    (found, row) => ('ab'.includes(row[3]) ? keyed(found, 'p-256', 'ecdsa sha256') : undefined),
-    (found, row) => (row[3] === 'c' ? undefined : keyed(found, 'ed25519', 'ed25519 sha512')),
-    // A key of 256 bits for a method that asks for more.
-    (found) => keyed(found, 'p-256', 'rsa-pkcs1 sha256'),
-  ],
-  'policy.period': [
-    (found) => ({ ...found, claimed: undefined, proven: found.proven - 1 }),
-    (found) => ({ ...found, claimed: found.proven - 1 }),
-    (found, row) => ({ ...found, proven: Date.parse(row[2]) + DAY }),
-  ],
-  'policy.root': [
-    (found) => ({ ...found, root: undefined }),
-    (found) => ({ ...found, root: fingerprintOf(pki().root.certificate) }),
-    (found, row) => ({
-      ...found,
-      root: [...RULES.b.roots, ...RULES.c.roots].find((one) => !RULES[row[3]].roots.includes(one)),
-    }),
-  ],
-  'policy.timestamp': [
-    (found, row) => (isTimed(row) ? { ...found, stampRoots: [] } : undefined),
-    (found, row) => (isTimed(row) ? { ...found, stampRoots: [undefined, 'ff'] } : undefined),
-  ],
-  'policy.pdf-names': [
-    (found) =>
-      found.format === 'Pades' ? used(found, { pdfNames: 'Adobe.PPKLite ETSI.CAdES.detached' }) : undefined,
-    (found) => (found.format === 'Cades' ? { ...found, format: 'Pades' } : undefined),
-  ],
-};
-
-function isTimed([number]: Row): boolean {
-  return ['2', '7', '12'].includes(number.split('.')[0] ?? '');
-}
-
-function keyed(found: Good, kind: KeyKind, method: string): Good {
-  const certificate = readCertificate(pki().signer(kind).certificate);
-  return { ...used(found, { method, inside: [certificate] }), certificate };
-}
-
-const notPassed = (found: PolicyCase): string[] =>
-  policyFindings(found)
-    .filter(({ status }) => status !== 'passed')
-    .map(({ status, type }) => (status === 'failed' ? type : `${type} (${status})`));
-
-test('every policy of the table passes as it is, and fails each rule alone', (t) => {
-  t.deepEqual(
-    Object.keys(BREAKS),
-    POLICY_RULES.map(({ type }) => type),
-  );
-  let tried = 0;
-  for (const row of ICP_BRASIL) {
-    const found = good(row);
-    t.deepEqual(notPassed(found), [], row[0]);
-    t.is(policyFindings(found).length, POLICY_RULES.length + 1);
-    for (const { type, subIndication } of POLICY_RULES) {
-      const expected = subIndication === undefined ? `${type} (warning)` : type;
-      for (const [index, broken] of (BREAKS[type] ?? []).entries()) {
-        const made = broken(found, row);
-        if (made === undefined) continue;
-        tried++;
-        t.deepEqual(notPassed(made), [expected], `${row[0]}, ${type} ${index}`);
-      }
-    }
-  }
-  t.true(tried > ICP_BRASIL.length * 20, `${tried} cases`);
-});
-
-test('every method, root and day of a policy is accepted', (t) => {
-  const kinds: { readonly [scheme: string]: KeyKind } = {
-    'rsa-pkcs1': 'rsa-2048',
-    ecdsa: 'p-256',
-    ed25519: 'ed25519',
-  };
-  for (const row of ICP_BRASIL) {
-    const found = good(row);
-    const { roots, methods } = RULES[row[3]];
-    for (const method of Object.keys(methods))
-      t.deepEqual(notPassed(keyed(found, kinds[method.split(' ')[0] ?? ''] ?? 'p-521', method)), [], method);
-    for (const root of roots) t.deepEqual(notPassed({ ...found, root, stampRoots: [root] }), []);
-    const last = Date.parse(row[2]) + DAY - 1;
-    t.deepEqual(notPassed({ ...found, claimed: last, proven: last }), []);
-    t.deepEqual(notPassed({ ...found, claimed: undefined }), []);
-  }
-});
-
-test('a policy that the table does not name is said to be unknown, and one of others is left alone', (t) => {
-  const [row] = ICP_BRASIL;
-  if (row === undefined) return t.fail();
-  const found = good(row);
-  for (const number of ['1.2.9', '1.2', '3.2.4', '4.2.4', '5.2.5', '13.1.4', '14.1.4', '1', '1.2.4.1'])
-    t.deepEqual(notPassed({ ...found, policy: ARC + number }), ['policy.known (warning)'], number);
-  t.deepEqual(notPassed({ ...found, use: undefined }), ['policy.known (warning)']);
-  for (const policy of [
-    '1.3.6.1.4.1.4146.1.40',
-    '2.16.76.1.7.2.1.2.4',
-    `${ARC}15.1`,
-    `${ARC}0.1`,
-    ARC,
-    'urn:x',
-  ])
-    t.deepEqual(policyFindings({ ...found, policy }), [], policy);
-  t.is(policyName(`${ARC}11.1.3`), 'ICP-Brasil AD-RB 1.3');
-  t.is(policyName(`${ARC}9.2.5`), 'ICP-Brasil AD-RC 2.5');
-  t.is(policyName('1.2.3'), undefined);
-});
+const XML = ['CompleteCertificateRefs', 'CompleteRevocationRefs'];
 
 const CONTENT: { readonly [format in SignatureFormat]: Buffer } = {
   Pades: samplePdf(),
@@ -226,7 +51,7 @@ interface Signing {
   readonly hash?: Buffer;
   readonly digest?: 'sha384';
   readonly padding?: 'pss';
-  readonly level?: 'T';
+  readonly level?: 'T' | 'LT' | 'LTA';
   /** Raised to this level afterwards. */
   readonly extended?: 'T';
 }
@@ -277,6 +102,16 @@ const ROOT_ALONE: readonly (readonly [title: string, signing: Signing, more: rea
     ['policy.period', 'policy.pdf-names (warning)'],
   ],
   ['no time-stamp', { number: '2.2.4' }, ['policy.timestamp']],
+  [
+    'no references',
+    { number: '3.2.4', level: 'LT' },
+    ['policy.timestamp', 'policy.attributes', 'policy.references (warning)'],
+  ],
+  [
+    'no archive of the older form',
+    { number: '5.2.5', level: 'LTA' },
+    ['policy.attributes', 'policy.archive (warning)', 'policy.references (warning)'],
+  ],
   ['a time-stamp of another root', { number: '2.2.4', level: 'T' }, ['policy.timestamp']],
 ];
 
@@ -291,7 +126,7 @@ test.serial('files of an own root fail what they break, and the root', async (t)
 });
 
 test.serial('a file under a policy that is not known passes with a warning', async (t) => {
-  const record = await recordOf({ number: '3.2.4' });
+  const record = await recordOf({ number: '3.2.9' });
   t.deepEqual(judged(record), ['policy.known (warning)']);
   t.is(record?.indication, 'TOTAL-PASSED');
 });
@@ -379,6 +214,28 @@ test('a certificate that XML names in the newer form is not named as the policie
   t.deepEqual(judged(record), ['policy.digest', 'policy.certificate', 'policy.root']);
 });
 
+test('unsigned properties of XML are told by name and version, and the older archive time-stamp is not supported', (t) => {
+  const id = `<xades:SigPolicyId><xades:Identifier>urn:oid:${ARC}10.2.5</xades:Identifier></xades:SigPolicyId>`;
+  const end = '</xades:SigningCertificateV2>';
+  const properties = goodProperties('sig', ['sig-r0']).replace(
+    end,
+    `${end}<xades:SignaturePolicyIdentifier><xades:SignaturePolicyId>${id}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`,
+  );
+  const found = (unsigned: string): string[] => {
+    const [record] = reportOn(enveloped('<x></x>', { properties, unsigned })).signatures;
+    return judged(record).filter((type) => /attributes|archive/.test(type));
+  };
+  const most = [...XML, 'CertificateValues', 'RevocationValues'].map((name) => `<xades:${name}/>`).join('');
+  const older = '<xades:ArchiveTimeStamp/>';
+  const newer = '<a:ArchiveTimeStamp xmlns:a="http://uri.etsi.org/01903/v1.4.1#"/>';
+  t.deepEqual(found(most + older), ['policy.archive (warning)']);
+  t.deepEqual(found(most + newer), ['policy.archive']);
+  t.deepEqual(found(older), ['policy.attributes', 'policy.archive (warning)']);
+  t.deepEqual(found(most), ['policy.attributes', 'policy.archive']);
+  const other = '<a:ArchiveTimeStamp xmlns:a="urn:other"/>';
+  t.deepEqual(found(most + other), ['policy.attributes', 'policy.archive']);
+});
+
 test.serial('a document time-stamp is not one that the policy demands', async (t) => {
   const own = fingerprintOf((await authority).pki.root.certificate);
   const { roots } = RULES.c;
@@ -392,6 +249,74 @@ test.serial('a document time-stamp is not one that the policy demands', async (t
   );
   t.deepEqual(judged(record), ['policy.timestamp', names]);
 });
+
+const PDF_NAMES = 'policy.pdf-names (warning)';
+
+test.serial('levels of PDFs have what AD-RC demands from LTA on, and AD-RA its lists too', async (t) => {
+  const own = fingerprintOf((await authority).pki.root.certificate);
+  const { roots } = RULES.c;
+  (roots as string[]).push(own);
+  t.teardown(() => (roots as string[]).pop());
+  const of = async (number: string, level: 'T' | 'LT' | 'LTA') =>
+    judged(await recordOf({ format: 'Pades', number, level }));
+  t.deepEqual(await of('13.1.4', 'LTA'), [PDF_NAMES]);
+  t.deepEqual(await of('13.1.4', 'LT'), ['policy.archive', PDF_NAMES]);
+  t.deepEqual(await of('13.1.4', 'T'), ['policy.attributes', 'policy.archive', PDF_NAMES]);
+  const lists = ['policy.attributes', 'policy.references (warning)', PDF_NAMES];
+  t.deepEqual(await of('14.1.4', 'LTA'), lists);
+});
+
+test.serial('lists in the store of a PDF are evidence, and what AD-RA demands', async (t) => {
+  const { services, trust, pki: made } = await authority;
+  const own = fingerprintOf(made.root.certificate);
+  const { roots } = RULES.c;
+  (roots as string[]).push(own);
+  t.teardown(() => (roots as string[]).pop());
+  const digest = ICP_BRASIL.find(([number]) => number === '14.1.4')?.[4] ?? '';
+  const policy = { oid: `${ARC}14.1.4`, digest: 'sha256', hash: Buffer.from(digest, 'base64') } as const;
+  const at = Date.now();
+  const signed = new MemoryOutput();
+  const request = { format: 'Pades', at, signer: made.signer('rsa-2048'), policy, level: 'LT' } as const;
+  await signFileAtLevel({ ...request, input: CONTENT.Pades, output: signed }, services);
+  for (const [lists, missing] of [
+    [(name: string) => `/${name}`, []],
+    [(name: string) => `/${name}X`, ['pdf.changes', 'policy.attributes']],
+    [(name: string) => (name.endsWith('s') ? `/${name}` : ''), ['policy.attributes']],
+  ] as const) {
+    const listed = withLists(signed.bytes, lists);
+    const archived = new MemoryOutput();
+    const raised = { format: 'Pades', input: listed, output: archived, to: 'LTA', at } as const;
+    await augmentFile(raised, services);
+    const { signatures } = await validateFile({
+      format: 'Pades',
+      path: archived.bytes,
+      trust,
+      at: at + 60_000,
+    });
+    const [record] = signatures;
+    t.deepEqual(judged(record), [...missing, 'policy.references (warning)', PDF_NAMES]);
+  }
+});
+
+/** Writes the store again with streams of the policy and its list. */
+function withLists(pdf: Buffer, name: (key: string) => string): Buffer {
+  const text = pdf.toString('latin1');
+  const number = Number(/\/DSS (\d+) 0 R/.exec(text)?.[1]);
+  const store = new RegExp(`\\n${number} 0 obj\\s*([^]*?)\\s*endobj`).exec(text)?.[1] ?? '';
+  const value = (key: string, list: string) => (name(key) === '' ? '' : `${name(key)} ${list}`);
+  const all = STORED.DSS.slice(3).map((key) => value(key, '[190 0 R]'));
+  const each = STORED.VRI.slice(3).map((key) => value(key, '190 0 R'));
+  const body = store
+    .replace('<<', `<<${all.join('')}`)
+    .replaceAll('/Type/VRI', () => `/Type/VRI${each.join('')}`);
+  return appendRevision(
+    pdf,
+    new Map([
+      [number, body],
+      [190, stream('', 'list')],
+    ]),
+  );
+}
 
 const MADE = [
   ['ICP-Brasil:AD-RB', undefined],

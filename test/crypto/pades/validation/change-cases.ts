@@ -2,7 +2,9 @@
  * Updates of a signed document, two for each entry that the closed rule names: one that its row permits, and a twin that
  * differs from it in one respect and that no row permits.
  */
+
 import type { ChangeKind } from '#crypto/pades/validation/change-rules.js';
+import { STORED } from '#crypto/pades/validation/embedded-evidence.js';
 import { appendRevision, classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import {
   appearance,
@@ -340,13 +342,13 @@ function catalogCases(): Record<string, EntryCases> {
     'evidence store/Type': evidence('', '<< /Type /DSS >>', '<< /Typ /DSS >>'),
     'evidence store/VRI': evidence('', '<< /VRI << /Type /VRI /AB << >> >> >>', '<< /VRI << /AB [] >> >>'),
     ...Object.fromEntries(
-      ['Certs', 'OCSPs', 'CRLs'].map((key) => [
+      STORED.DSS.map((key) => [
         `evidence store/${key}`,
         evidence('', `<< /${key} [${FREE} 0 R] >>`, `<< /${key} [${RUBBISH[0]} 0 R] >>`),
       ]),
     ),
     ...Object.fromEntries(
-      ['Cert', 'OCSP', 'CRL'].map((key) => [
+      STORED.VRI.map((key) => [
         `evidence of a signature/${key}`,
         evidence('AB', `/${key} [${FREE} 0 R]`, `/${key} [${RUBBISH[0]} 0 R]`),
       ]),
