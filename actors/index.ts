@@ -26,7 +26,7 @@ export { SAMPLE_MARK, sampleContract } from './portal/uploads/sample-contract.ts
 export { Services } from './services.ts';
 export { ACTOR_KINDS, RESTING_STATES, rowsOfActor } from './shard-module.ts';
 export { ACTOR_FAULTS } from './shared/failures/batch-fault-points.ts';
-export { createStorageFolders } from './shared/files/storage-folders.ts';
+export { createStorageFolders, removeFormerTables } from './shared/files/storage-folders.ts';
 export { type StorageLayout, storageLayout } from './shared/files/storage-layout.ts';
 export { isAtService, KEY_REFUSALS, type ServiceSigner } from './shared/key-services/key-service.ts';
 export { checkServiceSigner, openServiceSigner } from './shared/key-services/service-signer.ts';

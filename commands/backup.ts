@@ -39,7 +39,7 @@ export async function backup(
   const layout = storageLayout(settings.storage.root);
   const isInBucket = settings.storage.objects.kind === 'S3';
   if (settings.runtime.store === 'postgres') {
-    const folders = isInBucket ? '`keys/`' : '`keys/` and `portal/` without `portal/lists/`';
+    const folders = isInBucket ? '`keys/`' : '`keys/` and `portal/`';
     terminal.err(
       `sealwright backup: The actors are stored in PostgreSQL. Back up the database with pg_dump, then copy ${folders} below Storage:Root.\n${isInBucket ? IN_BUCKET : ''}`,
     );

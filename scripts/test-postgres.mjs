@@ -11,12 +11,11 @@ import { startRadosgw } from '../dist/test/actors/shared/objects/radosgw.js';
 import { startPooler, startServer } from '../dist/test/postgres/cluster.js';
 
 const SUITES = [
-  'contract/postgres-marks',
   'contract/postgres-store',
   'postgres/*',
   'runtime/effects/messages',
   'service/{bad-input,effects-under-load,folders,kill,main-job,metrics,session,stop}',
-  'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-idempotency,job-snapshots}',
+  'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-idempotency}',
   'actors/portal/{documents,drafts,signing}/*',
   'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,nonsense,program}',
   'http/portal/accounts/*',

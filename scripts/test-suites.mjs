@@ -34,7 +34,7 @@ const LONG = [
   'actors/portal/{generations/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
   'actors/portal/signing/{certificates,conditions,kill-certificate,time-stamps}*',
   'actors/portal/{accounts/keys-command,uploads/kill*}',
-  'contract/postgres-{marks,packed-store,pair-order,store}',
+  'contract/postgres-{packed-store,pair-order,store}',
   'actors/portal/webhooks/kill*',
   'actors/shared/objects/*',
   'http/portal/{kills,retention}/*',

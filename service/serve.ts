@@ -7,6 +7,7 @@ import {
   ListKeeper,
   type ObjectStore,
   type Profile,
+  removeFormerTables,
   Services,
   storageLayout,
 } from '../actors/index.ts';
@@ -86,6 +87,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
     settings.storage.inputs.flatMap(({ path }) => (path === '' ? [] : [path])),
   );
   refuseOverlaps(settings);
+  removeFormerTables(layout);
   const keys = openKeyFolder(settings.storage.keysPath, systemIds, layout.keys);
   // Before the marks, which would make it too: the start that has made it shows it.
   const markedKey = isShared ? await ownApiKey(settings, keys, log) : undefined;

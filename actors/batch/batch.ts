@@ -182,7 +182,7 @@ export class Batch implements HostedService {
     await claims.pipeline.start();
     await this.#singletons.run('remote-poll', () => claims.remotePoll.start());
     await this.#singletons.run('retention', () => this.retention.start());
-    void jobs.columns.prepare().then(() => jobs.columns.snapshots?.saveAtIntervals());
+    void jobs.columns.prepare();
     const sweep = this.#sweep;
     if (sweep) await this.#singletons.run('input-sweep', () => sweep.start());
   }
@@ -227,7 +227,7 @@ export class Batch implements HostedService {
   }
 
   async #stopParts(): Promise<void> {
-    const { claims, folders, jobs } = this.#parts;
+    const { claims, folders } = this.#parts;
     await Promise.all([
       folders.stop(),
       claims.pipeline.stop(),
@@ -235,7 +235,6 @@ export class Batch implements HostedService {
       this.retention.stop(),
       this.#sweep?.stop(),
       claims.storage.stop(),
-      jobs.columns.snapshots?.save(),
     ]);
   }
 }

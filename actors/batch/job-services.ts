@@ -37,7 +37,7 @@ export async function createJobServices({
     secrets,
   });
   const waits = new StepWaits(clock, MAX_WAITING);
-  const columns = new JobColumns(store, counts, { root: layout.root, ids, clock });
+  const columns = new JobColumns(store, counts);
   const service = new JobService({ runtime, columns, waits, maker: factory, profiles, layout, uploads });
   return {
     factory,

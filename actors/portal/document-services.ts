@@ -29,12 +29,12 @@ import type { PortalCommon } from './wiring-common.ts';
 const UPLOADS_PER_FILE = 20;
 
 export async function createDocumentServices(common: PortalCommon) {
-  const { options, runtime, pool, blobs, tickets, lists, waits, sealProfile, publicUrl, languageOf } = common;
-  const { store, clock, ids } = runtime;
+  const { runtime, pool, blobs, tickets, lists, waits, sealProfile, publicUrl, languageOf } = common;
+  const { store, clock } = runtime;
   const directory = new DocumentDirectory(runtime);
   const folders = new Folders(runtime, lists, waits);
   const counters = await store.counters('documents/');
-  const columns = new DocumentColumns(store, counters, { root: options.root, ids, clock });
+  const columns = new DocumentColumns(store, counters);
   const described = new DescribedFiles(pool, blobs, clock, sealProfile);
   const contents = new Renditions({
     documents: directory,

@@ -25,9 +25,6 @@ import { concludeDocumentHandler } from './signing/conclude-document.ts';
 import { createSigningServices } from './signing-services.ts';
 import { createCommon } from './wiring-common.ts';
 
-/** Share of the time of a stop in which tables of lists are kept: one in three. */
-const SAVE_PART = 3;
-
 /** The portal, opened. */
 export type Portal = Awaited<ReturnType<Awaited<ReturnType<typeof planPortal>>['open']>>;
 
@@ -49,7 +46,7 @@ export async function planPortal(options: PortalOptions, runtime: ServiceRuntime
     idempotency: new IdempotentRequestService(runtime),
     publicUrl: options.publicUrl,
     start: () => start(wiring),
-    drain: (grace: number) => drain(wiring, grace),
+    drain: () => drain(wiring),
   };
   const observers = [
     common.waits,
@@ -124,17 +121,13 @@ async function start({ common, documents, signing, singletons }: PortalWiring): 
   await singletons.run('retention', () => documents.retention.start());
   await settleGroups(common.runtime);
   await signing.erasures.resume();
-  void columns.prepare().then(() => columns.snapshots?.saveAtIntervals());
+  void columns.prepare();
 }
 
-async function drain(
-  { common, accounts, documents, singletons }: PortalWiring,
-  grace: number,
-): Promise<void> {
+async function drain({ common, accounts, documents, singletons }: PortalWiring): Promise<void> {
   const { columns } = documents;
   accounts.signIn.close();
   documents.senderOverview.close();
-  await columns.snapshots?.saveWithin(grace / SAVE_PART);
   columns.close();
   await singletons.stop();
   await documents.retention.stop();

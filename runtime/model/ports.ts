@@ -171,18 +171,6 @@ export interface RowQuery {
   readonly limit: number;
 }
 
-/** Keys of rows from the first one up to the second one; without them, from the first row and to the last. */
-export interface KeyRange {
-  readonly from?: Row['key'];
-  readonly to?: Row['key'];
-}
-
-/** Parts of ascending keys: the first key of each, and their numbers. */
-export interface SnapshotKeys {
-  readonly starts: readonly Row['key'][];
-  readonly counts: readonly number[];
-}
-
 /** An actor that has ended, as of a revision, if it is in one of these states. */
 export interface RestingActor extends ActorAddress {
   readonly revision: Revision;
@@ -293,26 +281,6 @@ export interface ActorStore {
     make(): string;
     /** Ends the upgrade. */
     complete(): void;
-  };
-  /** Present for a store that can tell what was stored since a moment, also after a restart. */
-  readonly marks?: {
-    /**
-     * Names a moment, as `<kind>/<id>`. When it resolves, every step stored before has been observed. It and the last one of its kind that
-     * ended are kept.
-     */
-    begin(name: string): Promise<void>;
-    /** Called when all that was observed since is in what is kept: from now on `changed` knows the name. */
-    end(name: string): Promise<void>;
-    /**
-     * Ranges of a view whose rows may have changed since it was begun; undefined where that is not known. Those of keys that
-     * begin otherwise than with `prefix` may be missing.
-     * @param kept the keys of what is kept, for a store that finds by them what was removed
-     */
-    changed(
-      name: string,
-      rows: { readonly view: string; readonly prefix?: Row['key'] },
-      kept: () => Promise<SnapshotKeys>,
-    ): Promise<readonly KeyRange[] | undefined>;
   };
   /** Present for a store that makes ended actors and their journals small. They read as before; a step unpacks its actor. */
   readonly packing?: {

@@ -10,11 +10,11 @@ import { rowPieces } from '../../shared/lists/stored-rows.ts';
 import {
   type Condition,
   containingText,
+  MANY_RECORDS,
   ObservedTable,
   type TableShape,
 } from '../../shared/tables/observed-table.ts';
 import { ObservedTables } from '../../shared/tables/observed-tables.ts';
-import { MANY_RECORDS, type SnapshotPlace, TableSnapshots } from '../../shared/tables/table-snapshots.ts';
 import {
   fieldsOf,
   foldCase,
@@ -24,7 +24,6 @@ import {
   recordsOf,
 } from '../../shared/tables/texts.ts';
 import { addressKey } from '../shared/mail-address.ts';
-import { changedDocuments } from './changed-documents.ts';
 import {
   type DocumentQuery,
   exactParticipant,
@@ -88,7 +87,6 @@ interface Facts {
 }
 
 const SHAPE: TableShape<Facts> = {
-  format: 'documents 5',
   codes: 6,
   texts: 8,
   recurring: { [EXPIRY]: 0, [TAGS]: 1, [WAITING]: 2, [OTHERS]: 2 },
@@ -163,9 +161,7 @@ interface ColumnPage {
 }
 
 export class DocumentColumns {
-  readonly #store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>;
-  /** Undefined: every start builds the tables, since the store cannot tell what has changed. */
-  readonly snapshots: TableSnapshots | undefined;
+  readonly #store: Pick<ActorStore, 'rows' | 'nodes'>;
   /** Documents that are not deleted. */
   readonly #counts = new Map<string, number>();
   /** By organization and view. */
@@ -173,18 +169,8 @@ export class DocumentColumns {
   #isClosed = false;
 
   /** @param counters those that begin with `documents/` */
-  constructor(
-    store: Pick<ActorStore, 'rows' | 'nodes' | 'marks'>,
-    counters: { readonly [name: string]: number },
-    place?: SnapshotPlace,
-  ) {
+  constructor(store: Pick<ActorStore, 'rows' | 'nodes'>, counters: { readonly [name: string]: number }) {
     this.#store = store;
-    this.snapshots =
-      place &&
-      store.marks &&
-      new TableSnapshots('documents', place, { marks: store.marks, nodes: store.nodes }, () =>
-        this.#tables.entries.filter(([key]) => this.#fileOf(key) !== undefined),
-      );
     this.#move(counters);
   }
 
@@ -260,15 +246,9 @@ export class DocumentColumns {
         );
   }
 
-  #fileOf(key: string): string | undefined {
-    const { snapshots } = this;
-    return snapshots && (this.#counts.get(key) ?? 0) >= snapshots.atLeast ? snapshots.pathOf(key) : undefined;
-  }
-
   /** Ends what is being built. */
   close(): void {
     this.#isClosed = true;
-    this.snapshots?.close();
     this.#tables.close();
   }
 
@@ -279,13 +259,6 @@ export class DocumentColumns {
       (mayTake) =>
         new ObservedTable(SHAPE, {
           read: () => readDocuments(this.#store, isDeleted, organization),
-          snapshotPath: this.#fileOf(key),
-          readSince: (name, { textOf, orders }) =>
-            changedDocuments(this.#store, organization, name, {
-              orders: (bounds) => orders([], bounds),
-              expiringOrders: () => orders([[{ codes: EXPIRES, passes: (text) => text === 'true' }]], {}),
-              expiryOf: (order) => expiryOf(textOf(order, EXPIRY)),
-            }),
           count: isDeleted ? () => undefined : () => this.count(organization),
           bytesEach: BYTES_EACH,
           mayTake,

@@ -1,5 +1,6 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
-import { relative, sep } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { Fatal } from '@sealwright/runtime/core';
 import { makeDirectories } from './directories.ts';
 import type { StorageLayout } from './storage-layout.ts';
@@ -33,4 +34,17 @@ function makeFolder(path: string, mode: number): void {
     const code = String((error as NodeJS.ErrnoException).code ?? 'unknown');
     throw new Fatal('folder.unusable', `${path} cannot be used as a folder of the service (${code}).`);
   }
+}
+
+/** Files in which earlier versions kept the filter fields of lists over a start: names of people, also of deleted documents. */
+const FORMER_TABLE = /\.table(\.[0-9a-f-]+\.part)?$/;
+
+/** Removes them. What cannot be removed stays: nothing reads it. */
+export function removeFormerTables({ root }: Pick<StorageLayout, 'root'>): void {
+  for (const folder of [join(root, 'lists'), join(root, 'portal', 'lists')])
+    try {
+      for (const name of readdirSync(folder)) if (FORMER_TABLE.test(name)) rmSync(join(folder, name));
+    } catch {
+      // No such folder, or not ours to change.
+    }
 }

@@ -17,15 +17,6 @@ export class Codes {
     return code;
   }
 
-  /** In the order of their codes. */
-  get texts(): readonly (string | null)[] {
-    return [...this.#byText.keys()];
-  }
-
-  restore(texts: readonly (string | null)[]): void {
-    for (const text of texts) this.codeOf(text);
-  }
-
   /** Marks the codes of the texts that match. */
   select(matches: (text: string | null) => boolean): Uint8Array {
     const chosen = new Uint8Array(MAX_CODE + 1);

@@ -6,10 +6,8 @@
  */
 import type { StoreNodes } from '@sealwright/runtime';
 import { Codes } from './codes.ts';
-import type { Packed } from './packed.ts';
 import { type OrderPage, RowBlocks, type RowScan, type RowTest, type RowText } from './row-blocks.ts';
 import { type RecordMarks, SharedRecords } from './shared-records.ts';
-import { SnapshotFile, writeSnapshotFile } from './snapshot-file.ts';
 import { inBytes, type SearchInBytes } from './text-block.ts';
 import { isNowhere, RECORD, type TextSearch } from './texts.ts';
 
@@ -28,9 +26,10 @@ export interface TableScan extends Omit<RowScan, 'groups'> {
   readonly groups: readonly (readonly Condition[])[];
 }
 
+/** Records from which on a table is built at the start: it takes a fifth of a second or more. */
+export const MANY_RECORDS = 10_000;
+
 export interface TableShape<Facts> {
-  /** Of snapshot files; changes with what the columns hold. @default tables have no snapshots */
-  readonly format?: string;
   /** Number of columns of codes and of texts. */
   readonly codes: number;
   readonly texts: number;
@@ -43,33 +42,11 @@ export interface TableShape<Facts> {
   readonly ids?: number;
 }
 
-/** Content of a restored table, to find what it lacks. */
-export interface RestoredTable {
-  readonly textOf: (order: number, column: number) => string;
-  /** Order numbers within bounds, ascending. */
-  readonly orders: (
-    groups: readonly (readonly Condition[])[],
-    bounds: OrderBounds,
-  ) => Promise<readonly number[]>;
-}
-
-type OrderBounds = Pick<TableScan, 'from' | 'below'>;
-
 type Records<Facts> = AsyncIterable<readonly (readonly [order: number, facts: Facts])[]>;
 
 export interface TableSource<Facts> {
   /** All stored records, ascending, those of one turn of the event loop together; with those that are stored meanwhile or without them. */
   readonly read: () => Records<Facts>;
-  /** File of an earlier snapshot, if there may be one. */
-  readonly snapshotPath?: string | undefined;
-  /**
-   * Records that may have changed since the table of this name was saved; without facts: removed. Undefined where that is
-   * not known.
-   */
-  readonly readSince?: (
-    name: string,
-    table: RestoredTable,
-  ) => Promise<Records<Facts | undefined> | undefined>;
   /** Number of records as of the steps observed so far; undefined: not known. */
   readonly count: () => number | undefined;
   /** Estimated number of records where `count` knows none. @default 0 */
@@ -106,8 +83,6 @@ export class ObservedTable<Facts> {
   #unchecked = 0;
   /** Records seen while building: newer than the rows. */
   #seen = new Map<number | string, SeenRecord<Facts>>();
-  /** Records that differ from the snapshot. */
-  #unsaved = Number.POSITIVE_INFINITY;
 
   constructor(shape: TableShape<Facts>, source: TableSource<Facts>) {
     this.#shape = shape;
@@ -120,26 +95,6 @@ export class ObservedTable<Facts> {
     return this.#table.bytes;
   }
 
-  /** Share of the records that is not in the snapshot. */
-  get unsaved(): number {
-    return this.#state === 'ready' ? this.#unsaved / Math.max(1, this.#table.size) : 0;
-  }
-
-  /** Writes the table to a file. @param name what it is known by in `readSince` */
-  async save(path: string, name: string): Promise<boolean> {
-    const table = this.#table;
-    if (this.#state !== 'ready') return false;
-    const before = this.#unsaved;
-    this.#unsaved = 0;
-    try {
-      await table.save(path, name);
-      return true;
-    } catch {
-      this.#unsaved += before;
-      return false;
-    }
-  }
-
   /** True if `observe` does something. */
   get observes(): boolean {
     return this.#state === 'building' || this.#state === 'ready';
@@ -150,7 +105,6 @@ export class ObservedTable<Facts> {
     if (this.#state === 'building')
       this.#seen.set(id === '' ? order : `${order}/${id}`, { order, facts, id });
     else if (this.#state === 'ready') {
-      this.#unsaved += 1;
       this.#apply(order, facts, id);
       if (!this.#table.isWorn) return;
       this.#forget('none');
@@ -201,8 +155,6 @@ export class ObservedTable<Facts> {
     // After a reset, another one may be building.
     const isWanted = (): boolean => this.#state === 'building' && this.#builds === build;
     try {
-      if (await this.#restore(isWanted)) return;
-      if (!isWanted()) return;
       this.#table = new FilterTable(this.#shape);
       for await (const records of this.#source.read()) {
         if (!isWanted()) return;
@@ -227,43 +179,6 @@ export class ObservedTable<Facts> {
     this.#seen = new Map();
   }
 
-  /** Reads the snapshot, and then what has changed. @returns false where all has to be read */
-  async #restore(isWanted: () => boolean): Promise<boolean> {
-    const { snapshotPath, readSince, count } = this.#source;
-    if (snapshotPath === undefined || readSince === undefined) return false;
-    const table = new FilterTable<Facts>(this.#shape);
-    try {
-      const name = await table.restore(snapshotPath);
-      const changed = await readSince(name, {
-        textOf: (order, column) => table.textOf(order, column),
-        orders: (groups, bounds) => table.orders(groups, bounds),
-      });
-      if (changed === undefined) return false;
-      let read = 0;
-      for await (const records of changed) {
-        if (!isWanted()) return false;
-        read += records.length;
-        for (const [order, facts] of records)
-          if (facts === undefined) table.delete(order);
-          else if (!table.set(order, facts)) return false;
-      }
-      // The steps of other nodes whose rows were read.
-      await this.#source.nodes?.sync();
-      if (!isWanted() || !this.#source.mayTake(table.bytes)) return false;
-      // What was seen meanwhile is counted.
-      for (const { order, facts } of this.#seen.values())
-        if (facts === undefined) table.delete(order);
-        else if (!table.set(order, facts)) return false;
-      if (table.isWorn || table.size !== (count() ?? table.size)) return false;
-      this.#table = table;
-      this.#unsaved = read;
-      this.#end();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   #apply(order: number, facts: Facts | undefined, id = ''): void {
     if (facts === undefined) this.#table.delete(order, id);
     else if (!this.#table.set(order, facts) || !this.#hasRoom()) this.#forget('too-many');
@@ -280,19 +195,8 @@ export class ObservedTable<Facts> {
   #forget(state: 'none' | 'too-many'): void {
     this.#table = new FilterTable(this.#shape);
     this.#seen = new Map();
-    this.#unsaved = Number.POSITIVE_INFINITY;
     this.#state = state;
   }
-}
-
-/** Bytes of a block, and the lengths of its arrays. */
-type BlockSizes = readonly (readonly [bytes: number, lengths: readonly number[]])[];
-
-interface SnapshotContent {
-  readonly format: string;
-  readonly codes: readonly (readonly (string | null)[])[];
-  readonly records: readonly BlockSizes[];
-  readonly rows: BlockSizes;
 }
 
 const SEPARATOR = String.fromCharCode(RECORD);
@@ -330,55 +234,6 @@ class FilterTable<Facts> {
 
   get bytes(): number {
     return this.#records.reduce((sum, { bytes }) => sum + bytes, this.#rows.bytes);
-  }
-
-  /** Writes a file of the table. */
-  async save(path: string, name: string): Promise<void> {
-    // Of one moment: rows have no other records and codes.
-    const rows = this.#rows.copy();
-    const codes = this.#codes.map((column) => column.texts);
-    const records = this.#records.map((column) => column.copy);
-    await writeSnapshotFile(path, name, async (add) => {
-      const write = async (blocks: Iterable<Packed>): Promise<BlockSizes> => {
-        const sizes: (readonly [number, readonly number[]])[] = [];
-        for (const { bytes, lengths } of blocks) {
-          await add(bytes);
-          sizes.push([bytes.length, lengths]);
-        }
-        return sizes;
-      };
-      const recordSizes: BlockSizes[] = [];
-      for (const blocks of records) recordSizes.push(await write(blocks));
-      const format = this.#shape.format ?? '';
-      return { format, codes, records: recordSizes, rows: await write(rows) } satisfies SnapshotContent;
-    });
-  }
-
-  /** Reads a file into a new table. @returns its name. @throws for one that is of another format or damaged */
-  async restore(path: string): Promise<string> {
-    const file = await SnapshotFile.open(path);
-    try {
-      const about = file.about as SnapshotContent;
-      if (about.format !== this.#shape.format) throw new RangeError(`The file has format ${about.format}.`);
-      const read = async ([bytes, lengths]: BlockSizes[number]) => ({
-        bytes: await file.read(new Uint8Array(bytes)),
-        lengths,
-      });
-      for (const [at, column] of this.#codes.entries()) column.restore(about.codes[at] ?? []);
-      for (const [at, records] of this.#records.entries())
-        for (const size of about.records[at] ?? []) records.restore(await read(size));
-      for (const size of about.rows)
-        for (const [column, records] of this.#rows.restore(await read(size)).entries())
-          for (const record of records ?? []) this.#recurring[column]?.count(record, 1);
-      return file.name;
-    } finally {
-      await file.close();
-    }
-  }
-
-  async orders(groups: readonly (readonly Condition[])[], bounds: OrderBounds): Promise<readonly number[]> {
-    const all = { groups, ...bounds, newestFirst: false, offset: 0, limit: Number.POSITIVE_INFINITY };
-    return (await this.page(all)).orders;
   }
 
   textOf(order: number, column: number): string {

@@ -15,10 +15,6 @@ export class ObservedTables<Facts> {
     return this.#tables.size;
   }
 
-  get entries(): readonly (readonly [key: string, table: ObservedTable<Facts>])[] {
-    return [...this.#tables];
-  }
-
   get(key: string): ObservedTable<Facts> | undefined {
     return this.#tables.get(key);
   }

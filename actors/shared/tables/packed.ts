@@ -1,5 +1,6 @@
-/** Arrays of numbers in one piece of memory, as they are kept in a file. */
-import type { Bytes } from './snapshot-file.ts';
+/** Arrays of numbers in one piece of memory. */
+
+export type Bytes = Float64Array | Uint32Array | Uint16Array | Uint8Array;
 
 const ALIGNMENT = 8;
 

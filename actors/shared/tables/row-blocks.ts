@@ -2,7 +2,7 @@
  * Rows of codes and texts by order number, in blocks: exact counts and any page of any combination of filters.
  *
  * A block does not change: rows that were changed or added since it was made are beside it, and become a new block when there
- * are many. So a list that takes turns finds each row as it was or as it is, and a copy is the blocks that there are.
+ * are many. So a list that takes turns finds each row as it was or as it is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Packed, pack, Unpacked } from './packed.ts';
@@ -134,7 +134,7 @@ export class RowBlocks {
     if (known === undefined || (at === this.#blocks.length - 1 && isBefore(known.last, place))) {
       if (row === undefined) return;
       at += 1;
-      this.#blocks.push(new Block(known === undefined ? START : place, this.#shape));
+      this.#blocks.push(new Block(known === undefined ? START : place));
     }
     const block = this.#blocks[at];
     if (block === undefined) return;
@@ -145,27 +145,6 @@ export class RowBlocks {
     block.set(place, row);
     this.#bytes += block.bytes;
     if (block.isWorn) this.#renew(at);
-  }
-
-  /** The blocks as they are now. */
-  copy(): Iterable<Packed> {
-    return this.#packed(this.#blocks.map((block) => block.copy));
-  }
-
-  *#packed(blocks: readonly Block[]): Generator<Packed> {
-    for (const block of blocks)
-      for (const { packed } of this.#made([...block.entries()], block)) yield packed;
-  }
-
-  /** Adds a block that was copied, behind all others. @returns the numbers of its records, by column of texts */
-  restore(packed: Packed): readonly (Uint32Array | undefined)[] {
-    const rows = new ClosedRows(packed, this.#shape);
-    const first = this.#blocks.length === 0 ? START : rows.placeOf(0);
-    const block = new Block(first, this.#shape, rows);
-    this.#blocks.push(block);
-    this.size += rows.orders.length;
-    this.#bytes += block.bytes;
-    return rows.texts.map((column) => (column instanceof RecordBlock ? column.all : undefined));
   }
 
   /** The orders of one page, and the number of matches. */
@@ -256,9 +235,7 @@ export class RowBlocks {
       joins ? undefined : block,
     );
     const first = old[0]?.from ?? START;
-    const renewed = made.map(
-      (rows, number) => new Block(number === 0 ? first : rows.placeOf(0), this.#shape, rows),
-    );
+    const renewed = made.map((rows, number) => new Block(number === 0 ? first : rows.placeOf(0), rows));
     for (const one of old) this.#bytes -= one.bytes;
     for (const one of renewed) this.#bytes += one.bytes;
     this.#blocks.splice(at - old.length + 1, old.length, ...renewed);
@@ -419,7 +396,6 @@ interface Change {
 class Block {
   /** No row of it is before this place. */
   from: Place;
-  readonly #shape: RowShape;
   readonly #rows: ClosedRows | undefined;
   /** Rows beside it, which replace its own, by their places. */
   readonly #changed = new Map<number | string, Change>();
@@ -429,19 +405,11 @@ class Block {
   /** Memory that it takes. */
   bytes: number;
 
-  constructor(from: Place, shape: RowShape, rows?: ClosedRows) {
+  constructor(from: Place, rows?: ClosedRows) {
     this.from = from;
-    this.#shape = shape;
     this.#rows = rows;
     this.size = rows?.orders.length ?? 0;
     this.bytes = BLOCK_BYTES + (rows?.packed.bytes.length ?? 0);
-  }
-
-  /** As it is now. */
-  get copy(): Block {
-    const copy = new Block(this.from, this.#shape, this.#rows);
-    for (const { place, row } of this.#changed.values()) copy.set(place, row);
-    return copy;
   }
 
   /** Later places than this one are in another block. */

@@ -1,6 +1,6 @@
 /** Different records of many texts, each kept and searched once. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Packed, pack, Unpacked } from './packed.ts';
+import { pack, Unpacked } from './packed.ts';
 import { BLOCK_ROWS, eachMarked, type SearchInBytes, TextBlock, textArrays, WORDS } from './text-block.ts';
 import { has } from './texts.ts';
 
@@ -19,8 +19,7 @@ const BLOCKS_PER_TURN = 64;
 export type RecordMarks = () => Uint8Array | undefined;
 
 export class SharedRecords {
-  /** Full ones, then the records behind them. */
-  readonly #blocks: Packed[] = [];
+  /** Full blocks, then the records behind them. */
   readonly #texts: TextBlock[] = [];
   #open: string[] = [];
   #bytes = 0;
@@ -38,11 +37,6 @@ export class SharedRecords {
 
   get size(): number {
     return this.#texts.length * BLOCK_ROWS + this.#open.length;
-  }
-
-  /** The records as they are now. */
-  get copy(): readonly Packed[] {
-    return [...this.#blocks, pack(textArrays(this.#open))];
   }
 
   /** Number of records that have no entry. */
@@ -84,22 +78,15 @@ export class SharedRecords {
     else if (before + by === 0) this.#unused += 1;
   }
 
-  #add(text: string, hash = hashOf(text)): void {
+  #add(text: string, hash: number): void {
     this.#insert(hash, this.size);
     this.#open.push(text);
     this.#bytes += 2 * text.length;
     if (this.#open.length < BLOCK_ROWS) return;
     const block = pack(textArrays(this.#open));
     this.#bytes += block.bytes.length - 2 * this.#open.reduce((sum, { length }) => sum + length, 0);
-    this.#blocks.push(block);
     this.#texts.push(new TextBlock(new Unpacked(block)));
     this.#open = [];
-  }
-
-  /** Adds records that were copied, in their order; none has an entry yet. */
-  restore(packed: Packed): void {
-    const block = new TextBlock(new Unpacked(packed));
-    for (let at = 0; block.text(at) !== ''; at += 1) this.#add(block.text(at));
   }
 
   /** Marks the records that one of the searches finds. */

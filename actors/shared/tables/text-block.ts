@@ -3,8 +3,7 @@
  * for a pattern of two bytes, and few texts to look at for a longer one.
  */
 
-import type { Unpacked } from './packed.ts';
-import type { Bytes } from './snapshot-file.ts';
+import type { Bytes, Unpacked } from './packed.ts';
 import { fits, type TextSearch } from './texts.ts';
 
 /** Texts of a block. */

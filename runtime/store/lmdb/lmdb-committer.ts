@@ -166,11 +166,6 @@ export class Committer {
     await this.#enqueue({ type: 'settle-state-index' });
   }
 
-  /** Resolves when a transaction with all earlier steps has begun the mark of this name, or has ended it. */
-  async mark(name: string): Promise<void> {
-    await this.#enqueue({ type: 'mark', name });
-  }
-
   /** Writes the waiting steps and ends the thread. */
   async close(): Promise<void> {
     if (this.#closing === undefined) {

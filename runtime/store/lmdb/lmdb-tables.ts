@@ -22,7 +22,6 @@
  * |          |                                | (actors by kind, version, state) exist       |
  * | meta     | `copy`                         | present: target of an unfinished copy        |
  * | meta     | `packed`, node                 | key of the last leaf whose actor was packed  |
- * | marks    | `all`                          | names and transactions (`lmdb-marks.ts`); alone, so that its page is as old as the newest |
  */
 
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
@@ -281,7 +280,6 @@ export interface Tables {
   readonly partitions: Table;
   readonly troubled: Table;
   readonly meta: Table;
-  readonly marks: Table;
   readonly timers: Table;
   readonly names: Table;
   readonly counters: Table;
@@ -354,7 +352,6 @@ export function openTables(folder: string): Tables {
     partitions: table('lanes'),
     troubled: table('troubled'),
     meta,
-    marks: table('marks'),
     timers: table('timers'),
     names: table('names'),
     counters: table('counters'),

@@ -39,9 +39,7 @@ export type MaintenanceWrite =
   | PackWrite
   | RefillWrite
   /** Writes all pending changes of the state index. */
-  | { readonly type: 'settle-state-index' }
-  /** Keeps the number of the transaction under a name. */
-  | { readonly type: 'mark'; readonly name: string };
+  | { readonly type: 'settle-state-index' };
 
 /**
  * One write of a group. A step is the text of `stepText`, since one string is cheaper to transfer than the object tree;

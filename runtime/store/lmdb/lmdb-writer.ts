@@ -16,7 +16,6 @@ import {
   writePacked,
   writeSettled,
 } from './lmdb-changes.ts';
-import { writeMark } from './lmdb-marks.ts';
 import { writeRefilled } from './lmdb-refill.ts';
 import { openTables, type PlannedStep, readStepText, type Tables, transact } from './lmdb-tables.ts';
 import {
@@ -85,9 +84,6 @@ function applyWrite(
       return null;
     case 'settle-state-index':
       gathered.settlesStateIndex = true;
-      return null;
-    case 'mark':
-      writeMark(tables, one.name);
       return null;
   }
 }

@@ -4,7 +4,6 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import { latestDue } from '../../model/backoff.ts';
 import { Faults } from '../../model/faults.ts';
@@ -32,7 +31,6 @@ import { readActor, readActors, readJournal } from './lmdb-actors.ts';
 import { settlePending } from './lmdb-changes.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer, startWriter } from './lmdb-committer.ts';
-import { changedRows } from './lmdb-marks.ts';
 import { packedUntil } from './lmdb-packed.ts';
 import { Refilling } from './lmdb-refill.ts';
 import {
@@ -142,18 +140,6 @@ class LmdbStore implements ActorStore {
     };
     const link = startWriter(folder);
     this.#committer = new Committer(link, faults ?? new Faults(), written, onLost ?? (() => {}));
-  }
-
-  get marks(): NonNullable<ActorStore['marks']> {
-    return {
-      begin: async (name) => {
-        await this.#committer.mark(name);
-        // Who sent a step observes it in the turn of its answer.
-        await nextTurn();
-      },
-      end: (name) => this.#committer.mark(name),
-      changed: (name, { view }) => changedRows(this.#tables, this.#folder, name, view),
-    };
   }
 
   get upgradeCopy(): NonNullable<ActorStore['upgradeCopy']> {

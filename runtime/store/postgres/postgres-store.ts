@@ -14,7 +14,6 @@ import {
 } from './connection/connection.ts';
 import { CounterFolding } from './counter-folding.ts';
 import { assertMayRun, assertNoCopy, assertNotLocked, migrateSchema } from './migrate-schema.ts';
-import { postgresMarks } from './postgres-marks.ts';
 import { PostgresNodes } from './postgres-nodes.ts';
 import { PostgresPacking } from './postgres-packed.ts';
 import { PostgresReads } from './postgres-reads.ts';
@@ -141,7 +140,6 @@ interface StoreDependencies {
   readonly folding: CounterFolding;
   readonly feed: ChangeFeed;
   readonly nodes: PostgresNodes;
-  readonly marks: NonNullable<ActorStore['marks']>;
   readonly packing: PostgresPacking;
   readonly probe: WriteProbe;
   readonly description: { readonly engine: string; readonly location: string };
@@ -158,10 +156,6 @@ function partsOf(
     ...made,
     reads: new PostgresReads(prepared),
     work: new PostgresWork(prepared, session, nodes.clock, () => feed.listener?.adopted()),
-    marks: postgresMarks(statements, session, async () => {
-      await committer.answered();
-      await feed.sync();
-    }),
     packing: new PostgresPacking(statements, nodes, () => {
       committer.hasBlocks = true;
     }),
@@ -171,7 +165,6 @@ function partsOf(
 class PostgresStore implements ActorStore {
   readonly #needs: StoreDependencies;
   readonly nodes: PostgresNodes;
-  readonly marks: NonNullable<ActorStore['marks']>;
   readonly packing: PostgresPacking;
   #closing: Promise<void> | undefined;
 
@@ -206,7 +199,6 @@ class PostgresStore implements ActorStore {
   constructor(needs: StoreDependencies) {
     this.#needs = needs;
     this.nodes = needs.nodes;
-    this.marks = needs.marks;
     this.packing = needs.packing;
   }
 

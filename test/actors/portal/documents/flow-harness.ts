@@ -198,7 +198,7 @@ export async function portalFixture(
   const close = async (grace = 5_000) => {
     if (closed) return;
     closed = true;
-    await portal.drain(0);
+    await portal.drain();
     await runtime.stop({ graceMs: grace });
     await pool.close();
     await store.close();
