@@ -1,5 +1,5 @@
 /**
- * Compares the table of policies of ICP-Brasil with the policies themselves, and judges the public sample. Both are git
+ * Compares the table of policies of ICP-Brasil with the policies themselves and with the approved lists, and judges the public sample. Both are git
  * directories on this machine; nothing of them is kept in the repository.
  *
  * `node dist/test/crypto/validation/icp-brasil-run.js demoiselle=<git dir of demoiselle/signer> dss=<git dir of esig/dss>`
@@ -79,6 +79,84 @@ for (const [number, from, until, , digest] of ICP_BRASIL) {
   const isSame = begin === from.replaceAll('-', '') && end >= until.replaceAll('-', '') && value === digest;
   if (!isSame) wrong++;
   process.stdout.write(`${isSame ? 'same ' : 'OTHER'} ${number} ${found}\n`);
+}
+
+/** An entry of an approved list (LPA): what the table says of it has to follow. */
+interface Listed {
+  readonly number: string;
+  readonly from: string;
+  /** Revoked, or the last day. */
+  readonly until: string;
+  /** SHA-256 of the file of the policy. */
+  readonly digest: Buffer;
+  readonly file: string;
+  readonly isRevoked: boolean;
+}
+
+const day = (text: string): string => text.slice(0, 8).replace(/(\d{4})(\d\d)(\d\d)/, '$1-$2-$3');
+
+/** LPA ::= SEQUENCE { SEQUENCE OF { period, revoked GeneralizedTime OPTIONAL, OID, IA5String, digest }, nextUpdate } */
+function listInDer(file: Buffer): Listed[] {
+  const [entries] = childrenOf(readWhole(file));
+  return childrenOf(entries ?? readWhole(file)).map((entry) => {
+    const [period, ...rest] = childrenOf(entry);
+    const [digest, uri, id, revoked] = rest.reverse();
+    if (!period || !digest || !uri || !id) throw new Error('no entry of a list');
+    const [from = '', last = ''] = childrenOf(period).map((one) => contents(one).toString('latin1'));
+    const [, value] = childrenOf(digest);
+    return {
+      number: oidText(id).replace('2.16.76.1.7.1.', ''),
+      from: day(from),
+      until: day(revoked === undefined ? last : contents(revoked).toString('latin1')),
+      digest: value === undefined ? Buffer.alloc(0) : contents(value),
+      file: contents(uri).toString('latin1').split('/').at(-1) ?? '',
+      isRevoked: revoked !== undefined,
+    };
+  });
+}
+
+function listInXml(file: Buffer): Listed[] {
+  return [...file.toString().matchAll(/<lpa:PolicyInfo>(.*?)<\/lpa:PolicyInfo>/gs)].map(([, text = '']) => {
+    const one = (name: string): string => new RegExp(`<lpa:${name}>([^<]+)<`).exec(text)?.[1] ?? '';
+    const revoked = one('RevocationDate');
+    return {
+      number: /urn:oid:2\.16\.76\.1\.7\.1\.([\d.]+)/.exec(text)?.[1] ?? '',
+      from: one('NotBefore').slice(0, 10),
+      until: (revoked || one('NotAfter')).slice(0, 10),
+      digest: Buffer.from(one('DigestValue'), 'base64'),
+      file: one('PolicyURI').split('/').at(-1) ?? '',
+      isRevoked: revoked !== '',
+    };
+  });
+}
+
+/** The lists on the day of the facts: entries, those in force, and those that the table has otherwise or not at all. */
+const ON = '2026-11-25';
+/** Newer lists, of 2025-07-23, end these. */
+const ENDED = new Set(['11.1.2', '12.1.2', '13.1.3', '14.1.3']);
+for (const [file, read, count, offered] of [
+  ['LPA_CAdES.der', listInDer, 37, 15],
+  ['LPA_PAdES.der', listInDer, 14, 12],
+  ['LPA_XAdES.xml', listInXml, 45, 15],
+] as const) {
+  const listed = read(blob('demoiselle', `${ENGINE}/${file}`));
+  const inForce = listed.filter(({ isRevoked, until }) => !isRevoked && until > ON);
+  const other = inForce.filter(({ number, from, until }) => {
+    const row = ICP_BRASIL.find(([one]) => one === number);
+    return row?.[1] !== from || (row[2] !== until && !ENDED.has(number));
+  });
+  const altered = inForce.filter(
+    ({ file, digest }) =>
+      !createHash('sha256')
+        .update(blob('demoiselle', `${ENGINE}/${file}`))
+        .digest()
+        .equals(digest),
+  );
+  if (listed.length !== count || inForce.length !== offered) wrong++;
+  wrong += other.length + altered.length;
+  process.stdout.write(
+    `${file}: ${listed.length} entries, ${inForce.length} in force, ${other.length} otherwise in the table, ${altered.length} with another digest\n`,
+  );
 }
 
 const certificates = certificatesOf(
