@@ -95,7 +95,7 @@ export const CHANGE_KINDS = {
   },
   /** Entries of the form from which no field is drawn. */
   setting: { decisions: EXCEPT_1, clause: '12.7.3' },
-  /** A signed field, which its page still shows, taken out of the form. */
+  /** A signed field, which its page still shows, taken out of the form, or the flag that it has signatures. */
   unlisted: {
     decisions: WARN_EXCEPT_1,
     finding: ['pdf.field', 'A signature was taken out of the form, so other programs may not show it.'],
@@ -337,7 +337,7 @@ export const ENTRY_RULES: readonly EntryRule[] = [
   }),
 
   rule('form', 'Fields', 'part', { yields: [], clause: '12.7.3' }),
-  rule('form', 'SigFlags', 'flags', { yields: ['upkeep', 'metadata'], clause: '12.7.3' }),
+  rule('form', 'SigFlags', 'flags', { yields: ['upkeep', 'metadata', 'unlisted'], clause: '12.7.3' }),
   rule('form', 'DA NeedAppearances', 'drawn', { yields: ['setting', 'redrawn'], clause: '12.7.4.3' }),
   rule('form', 'XFA', 'data', { yields: ['form-data', 'form-data-open'], clause: '12.7.8' }),
   rule('form', 'DR', 'part', { yields: [], clause: '12.7.3' }),

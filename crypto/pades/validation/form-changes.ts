@@ -167,7 +167,9 @@ function changedSetting(
     const old = asInteger(pair.before.pdf.resolve(before?.get(key))) ?? 0;
     const flags = isNull(now) ? 0 : asInteger(now);
     if (flags === undefined) return forbidden(description);
-    return { kind: (old & ~flags) === 0 ? 'upkeep' : 'metadata', description };
+    const lost = old & ~flags;
+    // Some programs show their list of signatures by the first bit.
+    return { kind: lost === 0 ? 'upkeep' : (lost & 1) === 1 ? 'unlisted' : 'metadata', description };
   }
   const word = now.bytes.toString('latin1', now.start, now.end);
   const isOff = key === 'NeedAppearances' && (isNull(now) || word === 'false');

@@ -483,7 +483,7 @@ function formCases(): Record<string, EntryCases> {
   return {
     'form/Fields': list(FORM, 'Fields', withoutLast),
     'form/SigFlags': {
-      honest: as('metadata', (pdf) => [withEntry(pdf, FORM, 'SigFlags', '1')]),
+      honest: as('unlisted', (pdf) => [withEntry(pdf, FORM, 'SigFlags', '2')]),
       forged: fails((pdf) => [withEntry(pdf, FORM, 'SigFlags', '/Both')]),
     },
     'form/DA': {
