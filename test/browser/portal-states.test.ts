@@ -215,6 +215,8 @@ toolTest.serial(
     t.false(text.includes('ana.souza@'));
     t.false(text.includes('12345678909'));
     t.true(text.includes('The certificate was revoked.'));
+    t.true(text.includes('Certificate SHA-256000000'), 'hexadecimal, as those of files');
+    t.false(text.includes('European trusted lists'), 'none are configured');
     const { original, signed } = CHECKED_TEXTS;
     for (const [content, verdict] of [
       [signed, 'This is the signed file.'],

@@ -7,6 +7,7 @@ import { Chart } from '../../web/components/chart.tsx';
 import { duration } from '../../web/components/time.tsx';
 import { ActorsView } from '../../web/pages/batch/actors.tsx';
 import { JobView } from '../../web/pages/batch/job-page.tsx';
+import { MachinePicture } from '../../web/pages/batch/machine-picture.tsx';
 import { RuntimeView } from '../../web/pages/batch/runtime.tsx';
 
 test('a kept answer is read again after a minute, for another key, and after a failure', async (t) => {
@@ -142,4 +143,29 @@ test('each node is shown with its state, version, load and when it was heard, lo
     ['b', 'Draining', '1.1.0', '1 effect', '1 s ago'],
   ]);
   t.regex(text, /1 of 3 lost.*2 versions/);
+});
+
+test('the picture of a state machine has room for the curves below its last row', (t) => {
+  const ways = [
+    { from: 'Queued', to: 'Deleted' },
+    { from: 'Deleted', to: 'Queued' },
+    { from: 'Queued', to: 'Failed' },
+    { from: 'Failed', to: 'Deleted' },
+    { from: 'Deleted', to: 'Failed' },
+  ];
+  const chart = {
+    kind: 'job',
+    version: 1,
+    initial: 'Queued',
+    states: ['Queued', 'Failed', 'Deleted'].map((name) => ({ name, final: false })),
+    transitions: ways.map((way) => ({ ...way, event: 'GO' })),
+  };
+  const picture = renderToString(createElement(MachinePicture, { chart, path: [] }));
+  const height = Number(/viewBox="0 0 [0-9]+ ([0-9]+)"/.exec(picture)?.[1]);
+  const bends = [...picture.matchAll(/C[0-9.]+ ([0-9.]+) [0-9.]+ ([0-9.]+) /g)].flatMap(([, one, other]) => [
+    Number(one),
+    Number(other),
+  ]);
+  t.true(bends.length > 0);
+  t.true(Math.max(...bends) <= height, `${Math.max(...bends)} of ${height}`);
 });

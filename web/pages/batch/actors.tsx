@@ -165,7 +165,7 @@ function ActorList({
       <Card
         aside={
           <p id="total" class="muted" role="status">
-            {data?.page && totalOf(data.page)}
+            {data?.page && totalOf(data.page, caption)}
           </p>
         }
       >
@@ -190,10 +190,14 @@ function ActorList({
   );
 }
 
-function totalOf({ items = [], next, complete, examined }: ActorPage): string {
+function totalOf({ items = [], next, complete, examined }: ActorPage, caption: string): string {
   const searched = examined === undefined ? '' : `, ${examined} searched`;
   const more = next ? ', more follow' : complete === false ? ', of the first 20,000 that match' : '';
-  return `${counted(items.length, 'actor', 'actors')} on this page${searched}${more}`;
+  const number =
+    caption === 'Documents'
+      ? counted(items.length, 'document', 'documents')
+      : counted(items.length, 'actor', 'actors');
+  return `${number} on this page${searched}${more}`;
 }
 
 function actorRow(actor: ActorSummary): TableRow {

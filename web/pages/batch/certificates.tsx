@@ -1,7 +1,7 @@
 /** `/certificates`: certificates that profiles sign with, keys of applications, and how long they are valid. */
 import type { BatchOperations, PortalKeys, Readiness } from '../../../clients/typescript/batch.d.ts';
 import { Card, PageHead, Table, type TableRow } from '../../components/surfaces.tsx';
-import { duration, Time } from '../../components/time.tsx';
+import { Time } from '../../components/time.tsx';
 import { counted, State } from './parts.tsx';
 
 type Profile = BatchOperations['GET /api/profiles']['answer']['profiles'][number];
@@ -11,8 +11,6 @@ export interface CertificateData {
   readonly checks: Readiness['checks'];
   /** Absent without a portal. */
   readonly keys: PortalKeys | undefined;
-  /** Time by the service's clock. */
-  readonly now: number;
 }
 
 const EXPIRY_TEXTS = { never: 'Valid', later: 'Valid', soon: 'Expires soon', over: 'Expired' } as const;
@@ -30,7 +28,7 @@ export function CertificatesView({ data }: { data?: CertificateData | undefined 
           cards="named"
           id="rows"
           caption="Certificates"
-          heads={['Profile', 'State', 'Subject', 'Source', 'Valid until', 'Left']}
+          heads={['Profile', 'State', 'Subject', 'Source', 'Valid until']}
           rows={data?.profiles.map((profile) => certificateRow(profile, data))}
           empty="No profile is configured."
         />
@@ -80,7 +78,7 @@ function Keys({ keys: { items, complete } }: { keys: PortalKeys }) {
   );
 }
 
-function certificateRow(profile: Profile, { checks, now }: CertificateData): TableRow {
+function certificateRow(profile: Profile, { checks }: CertificateData): TableRow {
   const { certificate } = profile;
   const check = checks.find(({ name: checked }) => checked === `profile:${profile.name}`);
   const state = (
@@ -92,10 +90,9 @@ function certificateRow(profile: Profile, { checks, now }: CertificateData): Tab
   if (certificate === null) {
     return {
       key: profile.name,
-      cells: [profile.name, state, 'none here: a remote portal signs', '', '', ''],
+      cells: [profile.name, state, 'none here: a remote portal signs', '', ''],
     };
   }
-  const seconds = (Date.parse(certificate.notAfter) - now) / 1000;
   return {
     key: profile.name,
     cells: [
@@ -104,7 +101,6 @@ function certificateRow(profile: Profile, { checks, now }: CertificateData): Tab
       <span title={`SHA-1 ${certificate.thumbprint}`}>{certificate.subject}</span>,
       certificate.source,
       <Time at={certificate.notAfter} />,
-      seconds <= 0 ? 'ended' : duration(seconds),
     ],
   };
 }

@@ -97,13 +97,18 @@ export function JobListView({
     onSort: () => actions?.sort(id),
   }));
   const all = (
-    <input
-      type="checkbox"
-      aria-label="Select all of this page"
-      checked={areAll}
-      disabled={selection.running !== undefined}
-      onChange={() => actions?.select(ids, !areAll)}
-    />
+    <>
+      <span class="on-cards" aria-hidden="true">
+        All of this page{' '}
+      </span>
+      <input
+        type="checkbox"
+        aria-label="Select all of this page"
+        checked={areAll}
+        disabled={selection.running !== undefined}
+        onChange={() => actions?.select(ids, !areAll)}
+      />
+    </>
   );
   return (
     <>

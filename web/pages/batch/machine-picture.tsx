@@ -7,6 +7,8 @@ const BOX_HEIGHT = 34;
 const COLUMN = 168;
 const ROW = 84;
 const EDGE = 12;
+/** Room below a row for the curves between its states. */
+const BEND = 28;
 
 interface Place {
   readonly x: number;
@@ -38,7 +40,7 @@ export function MachinePicture({ chart, path }: Picture) {
   // Taken transitions are drawn above the others.
   edges.sort((one, other) => Number(one.isTaken) - Number(other.isTaken));
   const width = EDGE * 2 + (widest - 1) * COLUMN + BOX_WIDTH;
-  const height = EDGE * 2 + (rows.length - 1) * ROW + BOX_HEIGHT;
+  const height = EDGE + (rows.length - 1) * ROW + BOX_HEIGHT + BEND;
   return (
     <svg
       class="machine"
@@ -171,5 +173,5 @@ function sideways(start: Place, end: Place): string {
   const x1 = start.x + BOX_WIDTH / 2;
   const x2 = end.x + BOX_WIDTH / 2;
   const edgeY = start.y + BOX_HEIGHT;
-  return `M${x1} ${edgeY}C${x1} ${edgeY + 28} ${x2} ${edgeY + 28} ${x2} ${edgeY}`;
+  return `M${x1} ${edgeY}C${x1} ${edgeY + BEND} ${x2} ${edgeY + BEND} ${x2} ${edgeY}`;
 }

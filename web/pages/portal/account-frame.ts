@@ -149,7 +149,7 @@ export function accountPage(
           !hasMain && !['/organization', '/account/templates'].some((path) => page.path.startsWith(path)),
       },
       title: hasHeading ? undefined : title,
-      extras: html`<p>${who}</p>
+      extras: html`<p><a href="${addressFrom(page, '/account')}" title="${texts.account.title}">${who}</a></p>
 ${readsOnly}${languages(page)}
 ${form(page, user, { action: '/sign-out', content: signOut, more: html` data-user="${personOf(user)}"` })}`,
     }),

@@ -185,7 +185,10 @@ function ElectronicForm({ action, words, isHere }: Parts & { isHere: boolean }) 
         <summary>
           {signing.agreed} <span class="link">{signing.recorded}</span>
         </summary>
-        <p>{signing.recordedText}</p>
+        <p>
+          {signing.recordedText}
+          {action.codes.some(({ channel }) => channel === 'Email') && ` ${signing.codeTime}`}
+        </p>
         <label class="tick">
           <input type="checkbox" id="with-location" /> {signing.location}
         </label>

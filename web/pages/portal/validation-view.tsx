@@ -211,7 +211,12 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
             kind,
             <Badge tone={results.isValid ? 'good' : 'bad'}>{results.isValid ? check.good : check.bad}</Badge>,
           ],
-          [check.qualifications.title, <QualificationPart signature={signature} words={words} />],
+          [
+            check.qualifications.title,
+            signature.qualification !== null && (
+              <QualificationPart of={signature.qualification} words={words} />
+            ),
+          ],
           [check.signedAt, <Moment at={signature.signingTime} words={words} />],
           [check.email, hidden(signature.emailAddress, hideEmail)],
           [check.identifier, hidden(signature.identifier, hideIdentifier)],
@@ -226,7 +231,10 @@ function SignaturePart({ signature, words }: { signature: SignatureView; words: 
               </>
             ),
           ],
-          [check.thumbprint, <code>{signature.certificateThumbprint}</code>],
+          [
+            check.thumbprint,
+            <code>{Buffer.from(signature.certificateThumbprint, 'base64').toString('hex')}</code>,
+          ],
           [check.timestamps, stamps.length > 0 && <TimestampList all={stamps} words={words} />],
         ]}
       />
@@ -244,10 +252,13 @@ function keeperOf({ signingProvider: keeper }: SignatureView): string {
 }
 
 /** In words of the reader, with the listed service; the sentences of the lists are in English, as those of the checks. */
-function QualificationPart({ signature, words }: { signature: SignatureView; words: PageTexts }) {
-  const { qualification } = signature;
-  if (qualification === null) return undefined;
-  const { word, isIndeterminate, provider, service, territory, reasons } = qualification;
+function QualificationPart({
+  of: { word, isIndeterminate, provider, service, territory, reasons },
+  words,
+}: {
+  of: NonNullable<SignatureView['qualification']>;
+  words: PageTexts;
+}) {
   const texts = words.check.qualifications;
   const isSure = !isIndeterminate && (word === 'QESig' || word === 'QESeal');
   const listed = [service, provider, territory].filter((part) => part !== null).join(', ');

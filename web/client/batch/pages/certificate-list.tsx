@@ -5,7 +5,6 @@ import { currentTime } from '../../dom.ts';
 import { getJson, getServed, requestAny } from '../api.ts';
 import { CachedAnswer } from '../cached-answer.ts';
 import { startPage } from '../live-page.tsx';
-import { serverNow } from '../times.ts';
 
 /** Reads many organizations. */
 const keys = new CachedAnswer<PortalKeys | undefined>(currentTime);
@@ -16,7 +15,7 @@ async function load(): Promise<CertificateData> {
     requestAny<Readiness>('/api/ready'),
   ]);
   const readKeys = () => getServed<PortalKeys>('/api/portal/keys');
-  return { profiles, checks, keys: await keys.get('', readKeys), now: serverNow() };
+  return { profiles, checks, keys: await keys.get('', readKeys) };
 }
 
 startPage<CertificateData>({ load, view: (data) => <CertificatesView data={data} /> });

@@ -81,7 +81,7 @@ function PersonRow(props: RowProps) {
   return (
     <fieldset style={{ '--p': page.colourOf(person) }}>
       <legend>
-        {acts(person) && <span class="swatch" />} {number} {kind}
+        {acts(person) && <span class="swatch" />} {kind === '' ? number : `${number}: ${kind}`}
       </legend>
       <div class="entries">
         <Field

@@ -176,7 +176,7 @@ function Together({ words, fault, typedName, after }: ShownWaiting) {
         error={fault === 'no-name' ? publicLink.faults.name : undefined}
       />
       <p class="hint">
-        {signing.agreed} {signing.recordedText}
+        {signing.agreed} {signing.recordedText} {signing.codeTime}
       </p>
       <Button type="submit" rank="main" big>
         {texts.together}

@@ -1,6 +1,6 @@
 /** Legal hold and planned deletion on the page of a document, for administrators. */
 import { type DocumentRetention, MAX_HOLD_REASON } from '../../../../contracts/portal/retention/retention.ts';
-import { Button } from '../../../components/controls.tsx';
+import { Button, Field } from '../../../components/controls.tsx';
 import { AccountForm, Sure, type Viewed } from '../account-form.tsx';
 import { timeText } from './times.ts';
 
@@ -25,9 +25,7 @@ export function RetentionOf({
         <AccountForm of={of} isChecked action={HOLDS}>
           <input type="hidden" name="type" value="Document" />
           <input type="hidden" name="id" value={id} />
-          <label>
-            {texts.reason} <input name="reason" maxLength={MAX_HOLD_REASON} required />
-          </label>
+          <Field id="hold-reason" name="reason" label={texts.reason} maxLength={MAX_HOLD_REASON} required />
           <Button type="submit">{texts.hold}</Button>
         </AccountForm>
       ) : (
