@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sealwright-final-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
 const THREAD = {
-  profiles: { byName: new Map([['seal', { choices: {}, services: {} }]]), trust: NO_TRUST },
+  profiles: { byName: new Map([['seal', { anchors: [], choices: {}, services: {} }]]), trust: NO_TRUST },
 } as unknown as PortalTaskContext;
 
 let files = 0;

@@ -49,7 +49,7 @@ const lists = () => {
   return { listOf: () => list };
 };
 const profiles = {
-  byName: new Map([['seal', { choices: {}, services: {} }]]),
+  byName: new Map([['seal', { anchors: [], choices: {}, services: {} }]]),
   // Nothing is kept, so each question is asked.
   trust: { ...NO_TRUST, revocation: 'soft', allowPrivate: true, cacheMinutes: 0 },
   get lists() {

@@ -547,7 +547,7 @@ async function isConcluded({ der, more }: Example): Promise<boolean> {
   }
 }
 const THREAD = {
-  profiles: { byName: new Map([['seal', { choices: {}, services: {} }]]), trust: NO_TRUST },
+  profiles: { byName: new Map([['seal', { anchors: [], choices: {}, services: {} }]]), trust: NO_TRUST },
 } as unknown as PortalTaskContext;
 
 const NOT_TRUSTED = 'not trusted';
