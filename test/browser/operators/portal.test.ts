@@ -124,7 +124,7 @@ test.serial(
     if (own?.certificate === undefined || own.certificate === null) return t.fail('no certificate');
     const row = page.locator('#rows tr', { hasText: own.name }).first();
     await row.locator(`time[datetime="${own.certificate.notAfter}"]`).waitFor();
-    t.regex((await row.locator('td').last().textContent()) ?? '', /^\d+ d( \d+ h)?$/);
+    t.regex((await row.locator('td').last().textContent()) ?? '', /^in [\d,]+ days$/);
 
     await page.locator('#keys tr', { hasText: 'Soon' }).waitFor();
     const names = await page.locator('#keys td:first-child').allTextContents();
