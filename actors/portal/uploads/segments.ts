@@ -57,8 +57,9 @@ export class SegmentFolder implements Segments {
     return createReadStream(join(this.#folder, id, segmentName(range)), { start, highWaterMark: 256 * 1024 });
   }
 
+  /** A late segment can come into the folder meanwhile. */
   remove(id: string): Promise<void> {
-    return rm(join(this.#folder, id), { recursive: true, force: true });
+    return rm(join(this.#folder, id), { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
   }
 
   names(): Promise<string[]> {
