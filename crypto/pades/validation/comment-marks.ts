@@ -37,7 +37,7 @@ import type { SurveyedPage } from './survey.ts';
 /**
  * Closed table of the kinds of annotations (ISO 32000-2, table 171), by what adding, changing or removing one may be:
  *
- * - `comment`: marks content without replacing it, where its look holds (`comment-marks.ts`)
+ * - `comment`: marks content without replacing it, where its look holds
  * - `window`: the same, and can be open over what was signed
  * - `file`: the same, and brings a file
  * - `refused`: can cover certified content or imitate it, does something, or is no comment; so is a kind without a row

@@ -47,7 +47,7 @@ export function ActorsView(props: Props) {
         </p>
         <PageHead title="Actors" />
         <h2>Actors of kind {kind}</h2>
-        <ActorList {...props} searchable caption="Actors" />
+        <ActorList {...props} searchable caption="Actors" words={['actor', 'actors']} />
       </>
     );
   }
@@ -100,7 +100,7 @@ export function DocumentsView(props: Props) {
           />
         ))}
       </div>
-      <ActorList {...props} caption="Documents" />
+      <ActorList {...props} caption="Documents" words={['document', 'documents']} />
       <Card title="By the time of their creation, in 24 hours" label="Activity">
         <div class="body stack">{data?.activity && <Activity activity={data.activity} />}</div>
       </Card>
@@ -145,8 +145,9 @@ function ActorList({
   data,
   actions,
   caption,
+  words,
   searchable = false,
-}: Props & { caption: string; searchable?: boolean }) {
+}: Props & { caption: string; words: readonly [one: string, many: string]; searchable?: boolean }) {
   const isFiltered = [...query.keys()].some((name) => name !== 'kind' && name !== 'after');
   return (
     <>
@@ -165,7 +166,7 @@ function ActorList({
       <Card
         aside={
           <p id="total" class="muted" role="status">
-            {data?.page && totalOf(data.page, caption)}
+            {data?.page && `${counted(data.page.items?.length ?? 0, ...words)} ${rangeOf(data.page)}`}
           </p>
         }
       >
@@ -190,14 +191,10 @@ function ActorList({
   );
 }
 
-function totalOf({ items = [], next, complete, examined }: ActorPage, caption: string): string {
+function rangeOf({ next, complete, examined }: ActorPage): string {
   const searched = examined === undefined ? '' : `, ${examined} searched`;
   const more = next ? ', more follow' : complete === false ? ', of the first 20,000 that match' : '';
-  const number =
-    caption === 'Documents'
-      ? counted(items.length, 'document', 'documents')
-      : counted(items.length, 'actor', 'actors');
-  return `${number} on this page${searched}${more}`;
+  return `on this page${searched}${more}`;
 }
 
 function actorRow(actor: ActorSummary): TableRow {
